@@ -2,15 +2,15 @@ package config
 
 import "errors"
 
-// word is the value that leaves a key to ssdprobe.
+// word is the value that leaves the choice to ssdprobe.
 const word = "auto"
 
-// auto is a value that may be left to ssdprobe by the word auto, which nil stands for.
+// auto returns a field that may also have the value auto, which is stored as nil.
 func auto[T comparable](dst **T, of scalar[T]) scalar[*T] {
 	s := scalar[*T]{dst: dst, noun: of.noun + " or auto", shape: of.shape}
 	s.parse = func(text string) (*T, error) {
 		if text == word {
-			return nil, nil //nolint:nilnil // that is what nil is for
+			return nil, nil //nolint:nilnil // nil means auto
 		}
 		v, err := of.parse(text)
 		if p := new(Problem); errors.As(err, p) {
@@ -41,7 +41,7 @@ func orWord(p Problem) Problem {
 	return p
 }
 
-// orAuto lets a schema take the word as well.
+// orAuto makes a schema accept the word as well.
 func orAuto(s *schema) {
 	if s.Pattern == "" {
 		s.Type, s.Pattern = append(s.Type, "string"), "^"+word+"$"

@@ -7,15 +7,16 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Calendar is a time that comes again and again.
+// Calendar is a recurring time.
 type Calendar struct {
-	// Schedule is a time in cron's five fields, in TimeZone ("" is the machine's).
+	// Schedule is a time in the five fields of cron, in TimeZone; "" is the time zone of the machine.
 	Schedule string
 	TimeZone string
 }
 
-// Next returns the first scheduled time after now; zero when there is none. A time that clocks skip as they are put
-// forward comes as much later: cron alone would leave it out, and a night without quiet hours with it.
+// Next returns the first scheduled time after now; zero when there is none. When clocks are put forward, a time that
+// they skip is moved by as much. Cron alone would leave it out, and with it, for example, the quiet hours of that
+// night.
 func (c Calendar) Next(now time.Time) (time.Time, error) {
 	zone, err := c.zone()
 	if err != nil {
@@ -34,7 +35,7 @@ func (c Calendar) Next(now time.Time) (time.Time, error) {
 	return next, nil
 }
 
-// skipped reports whether the clocks of a zone never show what t shows.
+// skipped reports whether the clocks of a zone never show the time of day that t shows.
 func skipped(t time.Time, zone *time.Location) bool {
 	shown := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, zone)
 	return shown.Hour() != t.Hour() || shown.Minute() != t.Minute()
@@ -47,7 +48,7 @@ func (c Calendar) zone() (*time.Location, error) {
 	return time.LoadLocation(c.TimeZone)
 }
 
-// form has the keys that say when.
+// form returns the keys that say when.
 func (c *Calendar) form() section {
 	return section{
 		{"schedule", scheduled(&c.Schedule), "minute, hour, day, month, weekday (cron)"},
@@ -55,8 +56,8 @@ func (c *Calendar) form() section {
 	}
 }
 
-// scheduled is a time in cron's five fields, or one of its words. Its own time zone
-// would go before ours, and intervals (@every) have no time of day.
+// scheduled is a time in the five fields of cron, or one of its words. It may not contain a time zone, which would
+// override ours, nor an interval (@every), which has no time of day.
 func scheduled(dst *string) scalar[string] {
 	const (
 		want    = "five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily"

@@ -8,19 +8,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// minFileBytes is the size below which package target makes no probe file.
+// minFileBytes is the smallest size of a probe file that package target creates.
 const minFileBytes = 16 << 20
 
-// Validate returns everything that is wrong with the configuration as Problems
-// (without lines), nil when nothing is.
+// Validate returns all problems of the configuration as Problems (without lines), or nil when there are none.
 func (c Config) Validate() error {
 	var f findings
 	c.check(&f)
 	return f.err()
 }
 
-// check looks at everything that has no problem yet: first at each value, then at what
-// values are to each other.
+// check checks everything that has no problem yet: first each value, then the relations between values.
 func (c Config) check(f *findings) {
 	c.form().check("", f)
 	addresses := unique{}
@@ -53,7 +51,7 @@ func checkRule(f *findings, r device.Rule, field string) {
 }
 
 func (c Config) checkFiles(f *findings) {
-	var largest record.Probe // the probe on files with the largest blocks
+	var largest record.Probe // the file probe with the largest blocks
 	for i, p := range c.Probes {
 		if f.sound(item("probes", i)+".block_size") && p.RunsOn(true) && p.BlockBytes > largest.BlockBytes {
 			largest = p
@@ -76,7 +74,7 @@ func (c Config) checkFiles(f *findings) {
 	}
 }
 
-// unique holds values that must not be given twice, and the field of each.
+// unique holds values that must not occur twice, with the field of each.
 type unique map[string]string
 
 // check compares by key and shows the value as it was given.

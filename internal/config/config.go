@@ -10,20 +10,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/recorder"
 )
 
-// Config is the whole configuration of the daemon, with defaults filled in. The form says
-// what the keys mean and what their limits are.
+// Config is the complete configuration of the daemon, with defaults filled in. The form documents the keys and their
+// limits.
 type Config struct {
 	Node     string // empty for the host name
-	StateDir string // empty for the usual place of the user that runs the daemon
+	StateDir string // empty for the usual place, which depends on the user that runs the daemon
 	LockDir  string // empty for the usual place
 	HostRoot string
-	// Listen are the addresses of the HTTP server, "host:port".
+	// Listen lists the addresses of the HTTP server, "host:port".
 	Listen             []string
 	ReloadOnChange     bool
 	DiscoveryInterval  time.Duration
 	RoundsAtOnce       int
 	Devices            Devices
-	Files              []File // probed besides the devices
+	Files              []File // probed in addition to the devices
 	FallbackFile       bool
 	FillBytesPerSecond int64
 	Probes             []record.Probe
@@ -38,45 +38,45 @@ type Config struct {
 	IOLatency          IOLatency
 }
 
-// IOLatency says whether the I/O of applications is timed. Its words are none that YAML takes for a boolean.
+// IOLatency says whether the I/O of applications is timed. None of its words is a boolean in YAML.
 type IOLatency string
 
-// The ways to time I/O.
+// The values of IOLatency.
 const (
-	IOLatencyAuto   IOLatency = "auto"   // where it can be done
-	IOLatencyAlways IOLatency = "always" // else the daemon does not start
+	IOLatencyAuto   IOLatency = "auto"   // where possible
+	IOLatencyAlways IOLatency = "always" // otherwise the daemon does not start
 	IOLatencyNever  IOLatency = "never"
 )
 
-// Devices says which block devices are watched: those that a rule of Include matches and
-// none of Exclude. No rule in Include stands for every whole disk with storage of its own.
+// Devices says which block devices are watched: those that match a rule of Include and no rule of Exclude. An empty
+// Include stands for every whole disk with storage of its own.
 type Devices struct {
 	Enabled          bool
 	Include, Exclude []device.Rule
 }
 
-// File is a probe file, or a directory in which one is made.
+// File is a probe file, or a directory in which one is created.
 type File struct {
 	Path      string // absolute and clean
 	SizeBytes int64
 }
 
-// Admission is when a device may not be touched, and when a round does not count.
+// Admission says when a device may not be touched, and when a round does not count.
 type Admission struct {
-	// Limits above which a round is skipped. Those that are nil are left to package admit.
+	// Limits are limits above which a round is skipped. Package admit decides about those that are nil.
 	admit.Limits
-	// ForcedInterval is how long those may keep a probe from a device; 0 for ever.
+	// ForcedInterval is how long these limits may keep a probe from a device; 0 for ever.
 	ForcedInterval time.Duration
-	// MaxCPUWait is the share of a round spent waiting for a CPU, above which it is disturbed.
+	// MaxCPUWait is the share (0 to 1) of a round spent waiting for a CPU above which the round is disturbed.
 	MaxCPUWait float64
-	// WriteBytesPerDay is what the write probes may write to a file; 0 stops them.
+	// WriteBytesPerDay is how much all write probes together may write to a file per day; 0 stops them.
 	WriteBytesPerDay int64
-	// ConfirmationsPerHour bounds the rounds out of turn on a target; 0 stops them.
+	// ConfirmationsPerHour limits the confirmation rounds on a target; 0 stops them.
 	ConfirmationsPerHour int
 }
 
-// WriteShare is how many bytes each write probe of these may write to a file in a day:
-// they have equal shares, so that none uses up what another one waits for.
+// WriteShare returns how many bytes each write probe may write to a file per day. Write probes have equal shares, so
+// that none uses up the budget of another.
 func (a Admission) WriteShare(probes []record.Probe) int64 {
 	writers := int64(0)
 	for _, p := range probes {
@@ -87,17 +87,17 @@ func (a Admission) WriteShare(probes []record.Probe) int64 {
 	return a.WriteBytesPerDay / max(writers, 1)
 }
 
-// Drift is how the recent past is compared with the baseline.
+// Drift says how the recent past is compared with the baseline.
 type Drift struct {
-	// Settings are those of all probes of a target together; see DriftSettings.
+	// Settings apply to all probes of a target together; see DriftSettings.
 	drift.Settings
-	// DataSheets are what makers promise of drives. The Model of each is a glob
-	// (path.Match) of the model; the first that matches counts.
+	// DataSheets lists the promises of drive makers. Model is a glob (path.Match); the first sheet that matches a
+	// drive's model counts.
 	DataSheets []record.DataSheet
 }
 
-// DriftSettings are those of one probe on a target, a file or a device. The probes that
-// run there, and the traffic of others, share the target's budget of false alarms.
+// DriftSettings returns the settings of one probe on a file or a device. The probes on a target and the traffic of
+// others share the target's budget of false alarms.
 func (c Config) DriftSettings(file bool) drift.Settings {
 	probes := 0
 	for _, p := range c.Probes {
@@ -108,31 +108,31 @@ func (c Config) DriftSettings(file bool) drift.Settings {
 	return c.Drift.Shared(probes + 1)
 }
 
-// Health is how drives are asked for their SMART data and how interrupts are counted.
+// Health says how SMART data is read and how interrupts are counted.
 type Health struct {
 	Enabled  bool
 	Interval time.Duration
-	// Interrupts is for the devices that no rule of Devices matches.
+	// Interrupts applies to devices that match no rule of Devices.
 	Interrupts Interrupts
 	Devices    []HealthOf
 }
 
-// HealthOf says what differs for the devices that a rule matches.
+// HealthOf overrides settings for the devices that match a rule.
 type HealthOf struct {
 	device.Rule
 	Interrupts Interrupts
 }
 
-// Interrupts says how many series the interrupts of a controller have.
+// Interrupts says how many series there are for the interrupts of a controller.
 type Interrupts string
 
-// The numbers of series.
+// The values of Interrupts.
 const (
-	InterruptsSummary Interrupts = "summary" // bounded, however many queues there are
-	InterruptsAll     Interrupts = "all"     // by queue and by where they were taken
+	InterruptsSummary Interrupts = "summary" // a fixed number, however many queues there are
+	InterruptsAll     Interrupts = "all"     // by queue and by where they were handled
 )
 
-// InterruptsOf is what applies to a device: the first rule that matches counts.
+// InterruptsOf returns the value for a device. The first rule that matches counts.
 func (h Health) InterruptsOf(d record.Device) Interrupts {
 	for _, of := range h.Devices {
 		if of.Match(d) {
@@ -142,7 +142,7 @@ func (h Health) InterruptsOf(d record.Device) Interrupts {
 	return h.Interrupts
 }
 
-// Default is the configuration of an empty file. It is valid.
+// Default returns the configuration of an empty file. It is valid.
 func Default() Config {
 	return Config{
 		HostRoot:           "/",
@@ -163,10 +163,10 @@ func Default() Config {
 	}
 }
 
-// defaultFile is a file of which only the path is given.
+// defaultFile returns a file for which only the path has to be given.
 func defaultFile() File { return File{SizeBytes: 1 << 30} }
 
-// builtInProbe is the probe of that name that runs by default.
+// builtInProbe returns the default probe with this name.
 func builtInProbe(name string) (record.Probe, bool) {
 	for _, p := range Default().Probes {
 		if p.Name == name {
@@ -176,7 +176,7 @@ func builtInProbe(name string) (record.Probe, bool) {
 	return record.Probe{}, false
 }
 
-// defaultProbe is a probe of which only another name is given.
+// defaultProbe returns a probe for which only the name has to be given.
 func defaultProbe() record.Probe {
 	return record.Probe{
 		Direction: record.Read, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: 1,

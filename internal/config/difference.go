@@ -8,16 +8,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Difference is a key that has another value than before, or than by default.
+// Difference is a key whose value differs from an earlier one, or from the default.
 type Difference struct {
-	// Key is its name; an item of a list that has a name is in brackets: probes[read-4k].interval.
+	// Key is the name of the key. Items of a list are named in brackets if they have a name:
+	// probes[read-4k].interval.
 	Key string
-	// Value and Before are written as in the file; Before is empty for an item that was added, and Value for one that was
-	// left out.
+	// Value and Before are in the form of the file. Before is empty for an added item, Value for a removed one.
 	Value, Before string
 }
 
-// String is the key and what changed: "probes[read-4k].interval: 30s → 20s".
+// String returns text such as "probes[read-4k].interval: 30s → 20s".
 func (d Difference) String() string {
 	switch {
 	case d.Before == "":
@@ -28,7 +28,7 @@ func (d Difference) String() string {
 	return d.Key + ": " + d.Before + " → " + d.Value
 }
 
-// Since lists where the configuration differs from an earlier one, in the order of the file.
+// Since lists the differences from an earlier configuration, in the order of the file.
 func (c Config) Since(before Config) []Difference {
 	return differences("", c.form().write(), before.form().write())
 }
@@ -37,7 +37,7 @@ func differences(key string, now, before *yaml.Node) []Difference {
 	var all []Difference
 	switch {
 	case now.Kind == yaml.MappingNode && before.Kind == yaml.MappingNode:
-		for i := 0; i+1 < len(now.Content); i += 2 { // both are written by one form: their keys are the same
+		for i := 0; i+1 < len(now.Content); i += 2 { // both come from the same form, so their keys are the same
 			all = append(all, differences(join(key, now.Content[i].Value), now.Content[i+1], before.Content[i+1])...)
 		}
 		return all
@@ -63,7 +63,7 @@ func differences(key string, now, before *yaml.Node) []Difference {
 	return all
 }
 
-// named is the item of a list that has a name; nil when none has it.
+// named returns the item of a list with this name, or nil when there is none.
 func named(list *yaml.Node, name string) *yaml.Node {
 	for _, one := range list.Content {
 		if nameOf(one) == name {
@@ -73,7 +73,7 @@ func named(list *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// nameOf is the value of the key name of an item; empty when it has none.
+// nameOf returns the value of an item's key name; empty when it has none.
 func nameOf(item *yaml.Node) string {
 	if item.Kind != yaml.MappingNode {
 		return ""
@@ -86,7 +86,7 @@ func nameOf(item *yaml.Node) string {
 	return ""
 }
 
-// line writes a value on one line.
+// line returns a value on one line.
 func line(n *yaml.Node) string {
 	one := *n
 	if n.Kind != yaml.ScalarNode {

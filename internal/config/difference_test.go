@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 )
 
-// A built-in probe that is named and changed in part keeps its other values.
+// A built-in probe of which some keys are changed keeps its other values.
 func TestBuiltInProbesKeepTheirValues(t *testing.T) {
 	c, err := parse("probes:\n- {name: read-4k, interval: 20s}\n- {name: read-128k, interval: 20s}\n- {interval: 20s, name: durable-write-4k}\n- {name: mine, interval: 20s}\n")
 	require.NoError(t, err)

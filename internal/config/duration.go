@@ -13,11 +13,11 @@ const (
 	day          = 24 * time.Hour
 )
 
-// durationText is whole days, then what time.ParseDuration reads.
+// durationText matches whole days, followed by what time.ParseDuration accepts.
 var durationText = regexp.MustCompile(`^(?:(\d+)d)?((?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))*)$`)
 
-// ParseDuration reads a duration as Go writes them, with whole days (of 24 h)
-// besides: "30s", "1h30m", "7d", "1d12h". It is never negative. The error is a Problem.
+// ParseDuration parses a duration in Go's form, which may also begin with whole days (of 24 h): "30s", "1h30m", "7d",
+// "1d12h". The result is never negative. The error is a Problem.
 func ParseDuration(text string) (time.Duration, error) {
 	parts := durationText.FindStringSubmatch(text)
 	if text == "" || parts == nil {
@@ -45,8 +45,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// FormatDuration writes a duration without the parts that are zero: "5m", "1h30m",
-// "7d". ParseDuration reads it back when it is not negative.
+// FormatDuration formats a duration without the parts that are zero: "5m", "1h30m", "7d". ParseDuration parses the
+// result unless it is negative.
 func FormatDuration(d time.Duration) string {
 	if d != 0 && d%day == 0 {
 		return strconv.FormatInt(int64(d/day), 10) + "d"

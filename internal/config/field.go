@@ -10,31 +10,30 @@ import (
 
 // field is a value of the file, bound to its place in a Config.
 type field interface {
-	// read sets the value from the node; name is the field's, for problems.
+	// read sets the value from the node. name is the name of the field, for problems.
 	read(n *yaml.Node, name string, f *findings)
-	// check says what is wrong with the value that was read or set.
+	// check reports problems with the current value.
 	check(name string, f *findings)
-	// write returns the value as a node, nil when it is to be left out.
+	// write returns the value as a node, or nil when it is to be left out.
 	write() *yaml.Node
-	// about is what the documents say of the field.
+	// about describes the field.
 	about() about
 }
 
-// about is what the documents and the schema say of a field.
+// about describes a field for the documents and the schema.
 type about struct {
 	kind     string  // type of the value, with its unit
-	says     string  // what the value has to be, in a few words; empty when there is nothing to say
+	says     string  // what the value has to be, in a few words; may be empty
 	required bool    // it has no default
 	atStart  bool    // a change needs a restart
-	keys     section // of a section, or of the items of a list
+	keys     section // the keys of a section, or of the items of a list
 	isList   bool
-	example  field // what the commented file shows of an empty list; nil for nothing
+	example  field // shown in the commented file when the list is empty; nil for nothing
 	schema   schema
 }
 
-// accept notes where a field is, and reports whether the node is of the kind
-// that it has to be. Anchors may stay, but nothing may refer to them: each value
-// is written where it is used, so that a line says all about it.
+// accept records the place of a field, and reports whether the node is of the required kind. Anchors may remain, but
+// aliases are rejected: each value must be written where it is used, so that its line is complete.
 func (f *findings) accept(n *yaml.Node, name string, kind yaml.Kind, want string) bool {
 	f.places[name] = place{n.Line, n.Value}
 	p := Problem{Line: n.Line, Field: name, Want: want}
@@ -57,7 +56,7 @@ func (f *findings) accept(n *yaml.Node, name string, kind yaml.Kind, want string
 	return false
 }
 
-// absent is a key with nothing behind it, as when all that follows is commented out.
+// absent reports whether a key has no value, for example because everything below it is commented out.
 func absent(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Style&yaml.TaggedStyle == 0
 }
@@ -68,8 +67,8 @@ type section []entry
 type entry struct {
 	key   string
 	field field
-	// help is what the commented file and the schema say of the key. Paragraphs are lines;
-	// in an item of a list, a few words that fit behind the value.
+	// help describes the key in the commented file and the schema. Each line is a paragraph. In an item of a list, it
+	// is a few words that fit behind the value.
 	help string
 }
 
@@ -143,7 +142,7 @@ func (s section) about() about {
 	return about{kind: "section", keys: s, schema: all}
 }
 
-// filled is a section in which at least so many keys have to be given.
+// filled is a section in which at least a given number of keys must be set.
 type filled struct {
 	section
 	least int
@@ -155,16 +154,16 @@ func (s filled) about() about {
 	return a
 }
 
-// list is a list of values of one kind. What the file gives replaces all of it.
+// list is a list of values of one kind. A list in the file replaces the default completely.
 type list[T any] struct {
 	dst   *[]T
-	fresh func() T       // an item of which nothing is given yet
-	form  func(*T) field // of one item
-	// builtIn is the item that exists by default under a name; nil when a list has none.
+	fresh func() T       // an item in which nothing is set yet
+	form  func(*T) field // the form of one item
+	// builtIn returns the default item with a name; nil when the list has none.
 	builtIn func(name string) (T, bool)
-	// empty is what is wrong with a list without items; nil when nothing is.
+	// empty is the problem of a list without items; nil when that is allowed.
 	empty *Problem
-	// example is what the commented file shows when the default is empty.
+	// example is shown in the commented file when the default is empty.
 	example []T
 }
 
@@ -212,7 +211,7 @@ func (l list[T]) write() *yaml.Node {
 func (l list[T]) about() about {
 	v := l.fresh()
 	item := l.form(&v).about()
-	item.schema.Type = item.schema.Type[:1] // a dash with nothing behind it is refused
+	item.schema.Type = item.schema.Type[:1] // a dash without a value is rejected
 	a := about{kind: "list of " + item.kind + "s", keys: item.keys, isList: true}
 	a.schema = schema{Type: types{"array", "null"}, Items: &item.schema}
 	if l.empty != nil {

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// Fleet says how many nodes of a Kubernetes cluster may execute runs at a time.
+// Fleet says how many nodes of a Kubernetes cluster may execute runs at the same time.
 type Fleet struct {
 	Enabled       bool
 	MaxRuns       int
-	Lease         string // begins the names of the Leases
-	Namespace     string // empty for that of the pod
+	Lease         string // prefix of the names of the Leases
+	Namespace     string // empty for the namespace of the pod
 	Kubeconfig    string // a path; empty for the service account of the pod
 	LeaseDuration time.Duration
 }
 
 var (
-	// leaseName leaves room for the number that is put behind it.
+	// leaseName leaves room for the number that is appended.
 	leaseName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,238}[a-z0-9])?$`)
 	namespaceName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$`)
 )
 
-// nameLetters is what names in Kubernetes are made of.
+// nameLetters describes the names that Kubernetes allows.
 const nameLetters = "letters a to z, digits and -, neither first nor last a -"
 
-// namespaceOf takes a namespace of Leases.
+// namespaceOf is the namespace of Leases.
 func namespaceOf(dst *string) scalar[string] {
 	return matching(text(dst), "a namespace", nameLetters+`, or "" for the pod's own`, namespaceName)
 }

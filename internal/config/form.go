@@ -10,8 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/recorder"
 )
 
-// form is the file: every key, in order, where its value goes, what it may be, and what
-// is said of it. The check, deploy/ssdprobe.yaml and the JSON schema are made from it.
+// form describes the file: every key, in order, with the place of its value, its limits and its help. The check,
+// deploy/ssdprobe.yaml and the JSON schema are made from it.
 func (c *Config) form() section {
 	return section{
 		{"node", atStart{text(&c.Node)}, `The name of this machine. Nodes with different names start their rounds at different times. "" is the host name.`},

@@ -6,23 +6,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Key is what can be said of a key of the file, for the documents about it.
+// Key describes a key of the file, for the documents.
 type Key struct {
 	Name string
-	// Help is what the key does, a paragraph a line; in an item of a list, a few words.
+	// Help says what the key does, one paragraph per line; in an item of a list, a few words.
 	Help string
-	// Kind is the type of the value with its unit, Valid what it has to be in a few words.
+	// Kind is the type of the value with its unit. Valid says in a few words what the value has to be.
 	Kind, Valid string
-	// Required keys have no default; AtStart keys need a restart to change.
+	// Required is true for keys without a default, AtStart for keys whose change needs a restart.
 	Required, AtStart bool
-	// Default is the value as the file has it, and Example what to show of an empty list; nil for none.
+	// Default is the default value in the form of the file. Example is shown for an empty list. Either may be nil.
 	Default, Example *yaml.Node
-	// Keys are those of a section, or of the items of a list.
+	// Keys are the keys of a section, or of the items of a list.
 	Keys   []Key
 	IsList bool
 }
 
-// Keys are all keys of the file, in order.
+// Keys returns all keys of the file, in order.
 func Keys() []Key {
 	c := Default()
 	return c.form().describe()
@@ -44,7 +44,7 @@ func (s section) describe() []Key {
 	return all
 }
 
-// Description is what the key means, and what its value may be.
+// Description says what the key means, and what its value may be.
 func (k Key) Description() string {
 	help := strings.ReplaceAll(k.Help, "\n", " ")
 	if help != "" && k.Valid != "" {

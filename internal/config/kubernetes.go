@@ -1,15 +1,15 @@
 package config
 
-// Kubernetes says what the cluster is told of the drives of this node.
+// Kubernetes says what the cluster is told about the drives of this node.
 type Kubernetes struct {
 	Enabled    bool
-	Taint      string // its effect, or TaintNone
+	Taint      string // the effect of the taint, or TaintNone
 	MaxTaints  int
-	Namespace  string // of the Leases; empty for that of the pod
+	Namespace  string // namespace of the Leases; empty for the namespace of the pod
 	Kubeconfig string // a path; empty for the service account of the pod
 }
 
-// TaintNone is the effect of a taint that is not wanted.
+// TaintNone is the value of Taint for no taint.
 const TaintNone = "none"
 
 func (c *Kubernetes) form() section {
@@ -22,7 +22,7 @@ func (c *Kubernetes) form() section {
 	}
 }
 
-// effect takes the effect of a taint.
+// effect limits a text to the allowed effects of the taint.
 func effect(s scalar[string]) scalar[string] {
 	const choices = "one of none, PreferNoSchedule, NoSchedule"
 	s = s.obeying(rule[string]{

@@ -1,11 +1,11 @@
 package config
 
-// nearest returns the key that a misspelt word most likely stands for; empty when none
-// is near: more than a third of the letters would have to change.
+// nearest returns the key that a misspelt word most likely stands for. It returns an empty string when more than a
+// third of the letters would have to change.
 func nearest(word string, keys []string) string {
 	best, least := "", len(word)/3+1
 	for _, key := range keys {
-		if len(word)-len(key) >= least { // a file may have a very long key
+		if len(word)-len(key) >= least { // skip early, because a file may have a very long key
 			continue
 		}
 		if d := distance(word, key); d < least {
@@ -15,7 +15,7 @@ func nearest(word string, keys []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance of two words in bytes.
+// distance returns the Levenshtein distance of two words in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -7,13 +7,12 @@ import (
 
 var numberText = regexp.MustCompile(`^(\d+(?:\.\d+)?)( ?%)?$`)
 
-// ParseNumber reads a number that is not negative: "0.5". The error is a Problem.
+// ParseNumber parses a number that is not negative, such as "0.5". The error is a Problem.
 func ParseNumber(text string) (float64, error) {
 	return parseDecimal(text, "number", "a number, e.g. 0.5", false)
 }
 
-// ParseRatio reads a share: "0.8" or "80%". It may be above 1 and is never
-// negative. The error is a Problem.
+// ParseRatio parses a share, such as "0.8" or "80%". It may be above 1 and is never negative. The error is a Problem.
 func ParseRatio(text string) (float64, error) {
 	return parseDecimal(text, "ratio", "a share or a percentage, e.g. 0.8 or 80%", true)
 }
@@ -25,7 +24,7 @@ func parseDecimal(text, noun, want string, percent bool) (float64, error) {
 	}
 	number := parts[1]
 	if parts[2] != "" {
-		number += "e-2" // exact, where dividing by 100 would round a second time
+		number += "e-2" // exact, whereas dividing by 100 would round a second time
 	}
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil {
@@ -34,6 +33,6 @@ func parseDecimal(text, noun, want string, percent bool) (float64, error) {
 	return n, nil
 }
 
-// FormatNumber writes a number or a share: "0.8". ParseNumber and ParseRatio read it back
-// when it is finite and not negative.
+// FormatNumber formats a number or a share: "0.8". ParseNumber and ParseRatio parse the result when it is finite and
+// not negative.
 func FormatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -11,32 +11,32 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFileBytes is the largest file that is read. A real one has a few KiB, and YAML
-// may take a hundred times its size in memory.
+// maxFileBytes is the largest file that is read. A real file has a few KiB, and YAML may take a hundred times its
+// size in memory.
 const maxFileBytes = 1 << 20
 
-// Check tells what is wrong with a configuration that only others know: which suites
-// there are. Its problems get their lines here.
+// Check finds problems that only other packages can know, such as which suites exist. The caller adds the lines to
+// them.
 type Check func(Config) Problems
 
-// Source is what a configuration file held when it was read.
+// Source is the content of a configuration file when it was read.
 type Source struct {
 	Path string // empty when there is no file
-	// Data is the content, and a byte more than may be when there is too much.
+	// Data is the content. If the file is too large, it is cut at one byte over the limit.
 	Data []byte
 	// Modified is when the file was last written.
 	Modified time.Time
-	// Regular says that it can be read again: a pipe cannot.
+	// Regular is true for a file that can be read again, unlike a pipe.
 	Regular bool
 }
 
-// Read returns what the configuration file at path holds. The filesystem may hang.
+// Read reads the configuration file at path. The filesystem may hang.
 func Read(path string) (Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Source{}, fmt.Errorf("load configuration: %w", err)
 	}
-	defer f.Close() // nothing was written, so there is nothing to lose
+	defer f.Close() // nothing was written, so nothing can be lost
 	info, err := f.Stat()
 	if err != nil {
 		return Source{}, fmt.Errorf("load configuration: %w", err)
@@ -48,7 +48,7 @@ func Read(path string) (Source, error) {
 	return Source{Path: path, Data: data, Modified: info.ModTime(), Regular: info.Mode().IsRegular()}, nil
 }
 
-// Parse is Parse of the content, with the path in its errors.
+// Parse is like the function Parse, with the path in its errors.
 func (s Source) Parse(checks ...Check) (Config, error) {
 	c, err := Parse(bytes.NewReader(s.Data), checks...)
 	if err != nil {
@@ -57,9 +57,8 @@ func (s Source) Parse(checks ...Check) (Config, error) {
 	return c, nil
 }
 
-// Parse reads a configuration: what r holds, over the defaults, validated. An
-// empty file is the default configuration. What is wrong with the content is
-// returned as Problems, all of it at once.
+// Parse reads a configuration from r, fills in defaults and validates it. An empty file is the default configuration.
+// All problems with the content are returned together, as Problems.
 func Parse(r io.Reader, checks ...Check) (Config, error) {
 	c := Default()
 	found, err := read(r, c.form())
@@ -78,7 +77,7 @@ func Parse(r io.Reader, checks ...Check) (Config, error) {
 	return c, nil
 }
 
-// read puts what r holds into the form. The error is of what is no YAML, or cannot be read.
+// read reads r into the form. It returns an error if r cannot be read or is not YAML.
 func read(r io.Reader, form section) (*findings, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFileBytes+1))
 	if err != nil {
@@ -98,11 +97,11 @@ func read(r io.Reader, form section) (*findings, error) {
 	return found, nil
 }
 
-// YAML returns the configuration in the form of the file, every key with its
-// value. Parse reads it back to an equal Config when this one is valid.
+// YAML returns the configuration in the form of the file, with the value of every key. Parse reads a valid
+// configuration back to an equal Config.
 func (c Config) YAML() ([]byte, error) { return Encode(c.form().write()) }
 
-// Encode writes a part of the file.
+// Encode returns a part of the file as text.
 func Encode(n *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
@@ -113,7 +112,7 @@ func Encode(n *yaml.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// document returns the only document in data, nil when there is none.
+// document returns the only document in data, or nil when there is none.
 func document(data []byte) (*yaml.Node, error) {
 	var first, second yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func parse(text string) (config.Config, error) { return config.Parse(strings.NewReader(text)) }
 
-// with is the default configuration after a change.
+// with returns the default configuration after a change.
 func with(change func(*config.Config)) config.Config {
 	c := config.Default()
 	change(&c)
@@ -38,14 +38,14 @@ func TestDefaultIsValidAndWithoutWarnings(t *testing.T) {
 	assert.Empty(t, config.Default().Warnings())
 }
 
-// The file that people read and copy says what the defaults are.
+// The file that people read and copy contains the defaults.
 func TestDeployedFileIsTheDefault(t *testing.T) {
 	c, err := load("../../deploy/ssdprobe.yaml")
 	require.NoError(t, err)
 	assert.Equal(t, config.Default(), c)
 }
 
-// The examples of the commented file are valid, too.
+// The examples in the commented file are valid, too.
 func TestExamplesInTheDeployedFileAreValid(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/ssdprobe.yaml")
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestExamplesInTheDeployedFileAreValid(t *testing.T) {
 		section := map[string]string{"include": "devices", "exclude": "devices", "data_sheets": "drift", "files": "", "runs": "", "devices": "health"}
 		of, ok := section[key]
 		if !ok {
-			continue // the commands at the top
+			continue // the list of commands at the top
 		}
 		if of != "" {
 			example = of + ":\n" + regexp.MustCompile(`(?m)^`).ReplaceAllString(strings.TrimRight(example, "\n"), "  ")
@@ -188,7 +188,7 @@ func TestParseRefusesLargeFiles(t *testing.T) {
 	assert.Less(t, endless.read, 2*most, "no more is read than it takes to know")
 }
 
-// endlessReader counts how much of its comments was read.
+// endlessReader returns comments for ever and counts how much was read.
 type endlessReader struct{ read int }
 
 func (r *endlessReader) Read(p []byte) (int, error) {
@@ -199,11 +199,11 @@ func (r *endlessReader) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lineBreak is what YAML 1.1 ends a line with.
+// lineBreak matches the line ends of YAML 1.1.
 var lineBreak = regexp.MustCompile("[\r\n\u0085\u2028\u2029]")
 
 func FuzzParse(f *testing.F) {
-	// Short ones: a mutation of a long one rarely hits a place that matters.
+	// Short texts, because a mutation of a long one rarely hits an interesting place.
 	for _, text := range []string{
 		"", "---\n", "a: &a [*a]", "\t", "probes: [", "node: !!str x", "node: a\nnode: b\n", "listen: [':1', '[::1]:2']\n",
 		"devices:\n  include: [{id: 5002e38, max_size: 1TB}]\n", "files:\n- path: /a\n  size: 1GiB\n", "drift:\n  window: 1d\n  threshold: 20%\n",
@@ -245,7 +245,7 @@ func TestParseBoundsWhatItSays(t *testing.T) {
 	assert.Equal(t, "and 4900 more problems, not listed", problems[100].Error())
 }
 
-// Documents that make careless readers use all memory or never return.
+// These documents make careless parsers use all memory or never return.
 func TestParseEndsWhateverTheFile(t *testing.T) {
 	laughs := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {

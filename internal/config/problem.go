@@ -8,23 +8,22 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a configuration or with a value given
-// as text.
+// Problem is one problem of a configuration, or of a value given as text.
 type Problem struct {
-	// Line is counted from 1; 0 when the value does not come from a file.
+	// Line counts from 1; 0 when the value does not come from a file.
 	Line int
-	// Field is the way to the value, "probes[1].block_size"; empty for the file
-	// as a whole and for a text that belongs to no field.
+	// Field is the path to the value, "probes[1].block_size"; empty for the file as a whole, and for a text that
+	// belongs to no field.
 	Field string
-	// Value is the value as it was written; empty when there is none to show.
+	// Value is the value as written; empty when there is none to show.
 	Value string
-	// Wrong is the finding: "is not a size".
+	// Wrong describes the problem: "is not a size".
 	Wrong string
-	// Want is what would be valid; empty when Wrong says it all.
+	// Want says what would be valid; empty when Wrong makes that clear.
 	Want string
 }
 
-// Error is one line: `line 12: probes[1].block_size: "4KB0" is not a size; want …`.
+// Error returns one line: `line 12: probes[1].block_size: "4KB0" is not a size; want …`.
 func (p Problem) Error() string {
 	var b strings.Builder
 	if p.Line > 0 {
@@ -43,7 +42,7 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// Problems are all that is wrong with a configuration, in the order of lines.
+// Problems lists all problems of a configuration, in the order of lines.
 type Problems []Problem
 
 // Error lists the problems, one per line.
@@ -55,26 +54,26 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxProblems bounds what a file of rubbish can make us say.
+// maxProblems limits the output for a file that is garbage.
 const maxProblems = 100
 
-// findings gathers problems, and knows which fields have one: what follows from
-// a value that is wrong already is not worth a line.
+// findings collects problems, and knows which fields have one. Problems that follow from another problem are not
+// worth a line.
 type findings struct {
 	problems Problems
 	bad      map[string]bool
-	partly   map[string]bool // sections and lists in which something is wrong
+	partly   map[string]bool // sections and lists that contain a problem
 	unlisted int
-	places   map[string]place // of the fields that were read; nil without a file
+	places   map[string]place // of the fields read; nil without a file
 }
 
-// place is where a field is in the file.
+// place is the position of a field in the file.
 type place struct {
 	line int
 	text string // as written; empty for sections and lists
 }
 
-// add notes a problem and that its field has no usable value.
+// add records a problem, and that its field has no usable value.
 func (f *findings) add(p Problem) {
 	if f.bad == nil {
 		f.bad, f.partly = map[string]bool{}, map[string]bool{}
@@ -86,7 +85,7 @@ func (f *findings) add(p Problem) {
 	f.list(f.located(p))
 }
 
-// located gives a problem that was found after reading the line and the text of its field.
+// located adds the line and the text of the field to a problem that was found after reading.
 func (f *findings) located(p Problem) Problem {
 	if text := f.places[p.Field].text; p.Line == 0 && text != "" {
 		p.Value = text
@@ -105,16 +104,14 @@ func (f *findings) list(p Problem) {
 	f.problems = append(f.problems, p)
 }
 
-// need adds the problem when something is not ok, and nothing is known to be wrong yet
-// with the field or with the others that were looked at.
+// need adds the problem unless ok is true or a problem is already known for the field or one of the others involved.
 func (f *findings) need(ok bool, p Problem, others ...string) {
 	if !ok && f.sound(p.Field) && f.sound(others...) {
 		f.add(p)
 	}
 }
 
-// sound reports that nothing is wrong yet with any of the fields or with what
-// they are part of.
+// sound reports whether there is no problem yet with any of the fields or with what contains them.
 func (f *findings) sound(fields ...string) bool {
 	for _, field := range fields {
 		for ; field != ""; field = parent(field) {
@@ -126,7 +123,7 @@ func (f *findings) sound(fields ...string) bool {
 	return true
 }
 
-// err returns the problems in the order of lines, nil when there are none.
+// err returns the problems in the order of lines, or nil when there are none.
 func (f *findings) err() error {
 	if len(f.problems) == 0 {
 		return nil
@@ -140,7 +137,7 @@ func (f *findings) err() error {
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]{1,60}$`)
 
-// join makes the field of a key in a section.
+// join returns the field of a key in a section.
 func join(section, key string) string {
 	if !plainKey.MatchString(key) {
 		key = quoted(key)
@@ -153,12 +150,12 @@ func join(section, key string) string {
 
 func item(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// parent is what a field is part of: "a[1].b" is part of "a[1]", that of "a".
+// parent returns the field that contains a field: "a[1]" for "a[1].b", and "a" for "a[1]".
 func parent(field string) string {
 	return field[:max(strings.LastIndexAny(field, ".["), 0)]
 }
 
-// quoted shows a text on one line and not at any length.
+// quoted returns a text in quotes, on one line, shortened to 60 characters.
 func quoted(s string) string {
 	runes := 0
 	for i := range s {
@@ -170,7 +167,7 @@ func quoted(s string) string {
 	return strconv.Quote(s)
 }
 
-// notA is the problem of a text that is not noun, which has its article.
+// notA returns the problem that text is not what noun says. noun includes its article.
 func notA(noun, text, want string) Problem {
 	if text == "" {
 		return Problem{Wrong: "is empty", Want: want}

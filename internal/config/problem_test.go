@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// testdata/bad.yaml has nearly everything that can be wrong.
+// testdata/bad.yaml contains nearly every possible mistake.
 func TestAllProblemsAtOnce(t *testing.T) {
 	const file, golden = "testdata/bad.yaml", "testdata/bad.golden"
 	_, err := load(file)
@@ -27,7 +27,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	assert.Equal(t, string(want), err.Error()+"\n")
 }
 
-// topKeys are those of the file, in its order.
+// topKeys returns the top-level keys of the file, in order.
 func topKeys(t *testing.T) string {
 	t.Helper()
 	text, err := config.Default().YAML()
@@ -141,7 +141,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Flags change a Config after it was parsed; there are no lines then.
+// Flags change a Config after parsing, so there are no lines.
 func TestValidateWithoutFile(t *testing.T) {
 	c := with(func(c *config.Config) {
 		c.Node = "a\xffb"

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// QuietHours are times in which the daemon does no I/O by itself.
+// QuietHours lists times in which the daemon starts no I/O of its own.
 type QuietHours []Quiet
 
-// Quiet begins by the calendar.
+// Quiet is a quiet time that begins on a schedule.
 type Quiet struct {
 	Calendar
-	// Duration is how long it lasts.
+	// Duration is the length of the quiet time.
 	Duration time.Duration
 }
 
-// Until returns when the quiet hours that include now end; zero when none do. Others may
-// begin before that.
+// Until returns when the quiet hours that include now end, or zero when there are none. Others may begin before that
+// time.
 func (q QuietHours) Until(now time.Time) time.Time {
 	var until time.Time
 	for _, one := range q {
 		began, err := one.Next(now.Add(-one.Duration))
-		if err != nil || began.IsZero() || began.After(now) { // the configuration was checked: there is no such day
+		if err != nil || began.IsZero() || began.After(now) { // the configuration is valid, so there is no such day
 			continue
 		}
 		if end := began.Add(one.Duration); end.After(until) {
@@ -31,7 +31,7 @@ func (q QuietHours) Until(now time.Time) time.Time {
 	return until
 }
 
-// Begin returns when the next quiet hours begin after now; zero when none do.
+// Begin returns when the next quiet hours begin after now, or zero when there are none.
 func (q QuietHours) Begin(now time.Time) time.Time {
 	var first time.Time
 	for _, one := range q {
@@ -42,9 +42,9 @@ func (q QuietHours) Begin(now time.Time) time.Time {
 	return first
 }
 
-// endless reports whether each time begins before the one before it is over.
+// endless reports whether each quiet time begins before the previous one has ended.
 func (q Quiet) endless() bool {
-	const enough = 24 * 60 * 8 // of one a minute: a week and a day
+	const enough = 24 * 60 * 8 // enough for a week and a day of one time a minute
 	at, err := q.Next(time.Now())
 	for range enough {
 		if err != nil || at.IsZero() {
@@ -66,7 +66,7 @@ func quietForm(q *Quiet) field {
 	})
 }
 
-// exampleQuiet is what the commented file shows.
+// exampleQuiet returns the example of the commented file.
 func exampleQuiet() []Quiet {
 	return []Quiet{{Calendar{"0 8 * * 1-5", "Europe/Berlin"}, 10 * time.Hour}}
 }

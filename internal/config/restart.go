@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// atStart is what the daemon takes when it starts. A reload cannot change it; all other
-// keys it takes at once.
+// atStart is a field that the daemon reads only when it starts. A reload can change all other keys, but not these.
 type atStart struct{ field }
 
 func (f atStart) about() about {
@@ -15,8 +14,7 @@ func (f atStart) about() about {
 	return a
 }
 
-// RestartNeeded returns the keys that have another value after and that a running daemon
-// cannot take.
+// RestartNeeded returns the changed keys that a running daemon cannot apply.
 func RestartNeeded(before, after Config) []string { return before.form().changed(after.form(), "") }
 
 func (s section) changed(after section, name string) []string {

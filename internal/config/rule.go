@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// rule is what a value has to be besides being of its kind. One rule serves the check,
-// the commented file and the JSON schema.
+// rule is a condition that a value must meet in addition to being of its kind. The check, the commented file and the
+// JSON schema all use it.
 type rule[T any] struct {
 	holds func(T) bool
-	// problem says what is wrong with a value for which it does not hold; the field is the caller's.
+	// problem returns the problem of a value for which the rule does not hold. The caller sets the field.
 	problem func(T) Problem
-	// says is the rule in a few words, "1 to 64"; empty when the help has it.
+	// says is the rule in a few words, such as "1 to 64"; empty when the help has it.
 	says string
-	// tighten puts into the schema as much of the rule as a schema can say; nil for nothing.
+	// tighten adds as much of the rule to the schema as a schema can express; nil for nothing.
 	tighten func(*schema)
 }
 
@@ -28,16 +28,16 @@ func (s scalar[T]) obeying(r rule[T]) scalar[T] {
 	return s
 }
 
-// quantity is what has an order.
+// quantity is a type of numbers.
 type quantity interface{ ~int | ~int64 | ~float64 }
 
-// within bounds a value, limits included.
+// within limits a value to a range, including both ends.
 func within[T quantity](s scalar[T], low, high T) scalar[T] {
 	return s.bounded(func(v T) bool { return v >= low && v <= high }, "is out of range", s.format(low)+" to "+s.format(high),
 		func(to *schema) { to.bound(float64(low), new(float64(high))) })
 }
 
-// atLeast bounds a value from below, the limit included.
+// atLeast limits a value from below; the limit itself is valid.
 func atLeast[T quantity](s scalar[T], low T) scalar[T] {
 	return s.bounded(func(v T) bool { return v >= low }, "is too small", s.format(low)+" or more",
 		func(to *schema) { to.bound(float64(low), nil) })
@@ -48,7 +48,7 @@ func (s scalar[T]) bounded(holds func(T) bool, wrong, want string, tighten func(
 	return s.obeying(rule[T]{holds, problem, want, tighten})
 }
 
-// required refuses the zero value; want is an example of another.
+// required rejects the zero value. want describes a valid one.
 func required[T comparable](s scalar[T], want string) scalar[T] {
 	var zero T
 	s.needed = true
@@ -57,11 +57,11 @@ func required[T comparable](s scalar[T], want string) scalar[T] {
 		problem: func(T) Problem { return Problem{Wrong: "is missing", Want: want} },
 		tighten: func(to *schema) { to.MinLength = 1 },
 	}
-	s.rules = append([]rule[T]{missing}, s.rules...) // what is missing has nothing else wrong
+	s.rules = append([]rule[T]{missing}, s.rules...) // a missing value has no other problem
 	return s
 }
 
-// oneOf takes some words alone.
+// oneOf accepts only the given words.
 func oneOf[T ~string](s scalar[T], noun string, choices ...T) scalar[T] {
 	words := make([]string, len(choices))
 	for i, choice := range choices {
@@ -77,13 +77,13 @@ func oneOf[T ~string](s scalar[T], noun string, choices ...T) scalar[T] {
 	})
 }
 
-// matching takes what an expression matches, which is given to the schema too.
+// matching accepts what an expression matches. The schema uses the same expression.
 func matching(s scalar[string], noun, want string, expression *regexp.Regexp) scalar[string] {
 	return valid(s, noun, want, expression.String(), expression.MatchString)
 }
 
-// valid takes texts for which a function holds. All of them match the pattern, when there
-// is one, and perhaps others.
+// valid accepts texts for which holds returns true. The pattern, if there is one, must match all of these texts, and
+// may match others.
 func valid(s scalar[string], noun, want, pattern string, holds func(string) bool) scalar[string] {
 	return s.obeying(rule[string]{
 		holds:   holds,
@@ -101,17 +101,17 @@ const (
 	wantGlob = "a pattern of *, ? and [a-z], e.g. nvme*n1"
 )
 
-// absolute is a path that is cleaned and begins with /.
+// absolute is a clean path that begins with /.
 func absolute(dst *string) scalar[string] {
 	return valid(cleanPath(dst), "an absolute path", wantPath, "^/", filepath.IsAbs)
 }
 
-// absoluteOrEmpty is absolute for keys whose empty value has a meaning.
+// absoluteOrEmpty is like absolute, for keys whose empty value has a meaning.
 func absoluteOrEmpty(dst *string) scalar[string] {
 	return valid(cleanPath(dst), "an absolute path", wantPath, "^(/|$)", func(v string) bool { return v == "" || filepath.IsAbs(v) })
 }
 
-// glob is a pattern of path.Match.
+// glob is a pattern for path.Match.
 func glob(dst *string) scalar[string] {
 	s := text(dst)
 	s.noun = "pattern"
@@ -121,7 +121,7 @@ func glob(dst *string) scalar[string] {
 	})
 }
 
-// printable is the rule of all texts.
+// printable is a rule for all texts.
 func printable[T ~string]() rule[T] {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
 	return rule[T]{

@@ -7,23 +7,22 @@ import (
 	"time"
 )
 
-// Run is a suite that runs by the calendar.
+// Run is a suite that runs on a schedule.
 type Run struct {
 	Suite string
 	Set   []string // parameters of the suite, "name=value"
 	Calendar
-	// Window is how long after the scheduled time a run may begin or go on.
+	// Window is how long after the scheduled time a run may begin or continue.
 	Window time.Duration
-	// Targets are globs (path.Match) of ids, device names or paths; all targets
-	// when empty.
+	// Targets lists globs (path.Match) of ids, device names or paths; empty for all targets.
 	Targets []string
-	// MaxCPUPressure and MaxOthers are shares above which a run ends early.
+	// MaxCPUPressure and MaxOthers are the shares above which a run ends early.
 	MaxCPUPressure, MaxOthers float64
-	Keep                      int // reports per suite and target
+	Keep                      int // reports to keep per suite and target
 }
 
-// Matches reports whether the run is meant for a target of which these are the
-// id, the device name and the path.
+// Matches reports whether the run is meant for a target. names are the id, the device name and the path of the
+// target.
 func (r Run) Matches(names ...string) bool {
 	if len(r.Targets) == 0 {
 		return true
@@ -55,7 +54,7 @@ func runForm(r *Run) field {
 	})
 }
 
-// exampleRuns is what the commented file shows.
+// exampleRuns returns the example of the commented file.
 func exampleRuns() []Run {
 	r := defaultRun()
 	r.Suite, r.Schedule, r.TimeZone = "quick", "30 3 * * 0", "Europe/Berlin"
@@ -63,7 +62,7 @@ func exampleRuns() []Run {
 	return []Run{r}
 }
 
-// parameter is one of a suite.
+// parameter is a parameter of a suite.
 func parameter(dst *string) field {
 	return valid(text(dst), "a parameter", "name=value, e.g. time=5s", "^[^=]+=", func(v string) bool { return strings.Index(v, "=") > 0 })
 }

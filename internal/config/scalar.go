@@ -10,23 +10,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalar is a single value. It is read as it is written, whatever YAML takes it
-// for: a serial number such as 5002e38 stays what it is.
+// scalar is a single value. It is read as written, whatever type YAML would give it: a serial number such as 5002e38
+// remains text.
 type scalar[T comparable] struct {
 	dst *T
-	// noun is the type of the value, with its unit where it has one.
+	// noun is the type of the value, with its unit if it has one.
 	noun   string
 	parse  func(string) (T, error)
 	format func(T) string
-	// tag is that of text, so that it is quoted where it would read as something
-	// else; empty for values that are never quoted.
+	// tag is the YAML tag of texts, so that a text is quoted where it would be read as something else; empty for
+	// values that are never quoted.
 	tag string
-	// omitZero leaves the value out when it is the zero value, and asks nothing of it.
+	// omitZero leaves out a zero value, and does not check it.
 	omitZero bool
-	// needed is true for values that have to be given.
+	// needed is true for values that must be given.
 	needed bool
 	rules  []rule[T]
-	// shape is the schema of all values of the kind.
+	// shape is the schema of all values of this kind.
 	shape schema
 }
 
@@ -73,7 +73,7 @@ func (s scalar[T]) write() *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: s.tag, Value: s.format(*s.dst)}
 }
 
-// as says of what a number is.
+// as sets the noun, which says what a number counts.
 func (s scalar[T]) as(noun string) scalar[T] {
 	s.noun = noun
 	return s
@@ -117,7 +117,7 @@ func text[T ~string](dst *T) scalar[T] {
 	}
 }
 
-// cleanPath is a text that is cleaned; empty stays empty.
+// cleanPath is a path that is cleaned when read; an empty one stays empty.
 func cleanPath(dst *string) scalar[string] {
 	s := text(dst)
 	s.noun = "path"
@@ -137,7 +137,7 @@ func size(dst *int64) scalar[int64] {
 	}
 }
 
-// bound is a size for which 0 stands for none, so that 0 is not to be written.
+// bound is a size limit. 0 stands for no limit and must not be written.
 func bound(dst *int64) scalar[int64] {
 	s := size(dst)
 	s.parse = func(text string) (int64, error) {
@@ -148,7 +148,7 @@ func bound(dst *int64) scalar[int64] {
 		return n, err
 	}
 	s = optional(atLeast(s, 1))
-	s.rules[0].says = "" // what bounds nothing is no news
+	s.rules[0].says = "" // the limit of 1 is not worth mentioning
 	return s
 }
 
@@ -166,7 +166,7 @@ func ratio(dst *float64) scalar[float64] {
 	}
 }
 
-// number is a quantity that is no share of anything.
+// number is a number that is not a share of anything.
 func number(dst *float64) scalar[float64] {
 	return scalar[float64]{
 		dst: dst, noun: "number", parse: ParseNumber, format: FormatNumber,

@@ -8,10 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// schema is a JSON schema, draft 7, as far as the configuration needs it
-// (https://json-schema.org/draft-07). It says what the form says, with two differences,
-// both because a chart's values pass through YAML before they get here: texts that YAML
-// takes for something else (007) have to be quoted, numbers and switches must not be.
+// schema is a JSON schema, draft 7, as far as the configuration needs it (https://json-schema.org/draft-07). It
+// agrees with the form, with two differences, because a chart's values are parsed as YAML before they are validated:
+// texts that YAML would take for something else (007) must be quoted, and numbers and switches must not be quoted.
 type schema struct {
 	Dialect     string            `json:"$schema,omitempty"`
 	Comment     string            `json:"$comment,omitempty"`
@@ -29,14 +28,14 @@ type schema struct {
 	Required    []string          `json:"required,omitempty"`
 	LeastKeys   int               `json:"minProperties,omitempty"`
 	Properties  map[string]schema `json:"properties,omitempty"`
-	// OtherKeys is false in sections and not there elsewhere.
+	// OtherKeys is false in sections, and absent elsewhere.
 	OtherKeys *bool `json:"additionalProperties,omitempty"`
 }
 
-// types are what a value may be.
+// types lists the types that a value may have.
 type types []string
 
-// MarshalJSON implements json.Marshaler: one type is a word.
+// MarshalJSON implements json.Marshaler. A single type is written as a word.
 func (t types) MarshalJSON() ([]byte, error) {
 	if len(t) == 1 {
 		return json.Marshal(t[0])
@@ -44,10 +43,9 @@ func (t types) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(t))
 }
 
-// Schema returns the JSON schema of the configuration file, for editors and for the
-// values of the Helm chart: its keys, types, words and units, and the limits of numbers.
-// Limits of texts with a unit are in the descriptions only. Parse checks them, and keys
-// that contradict each other.
+// Schema returns the JSON schema of the configuration file, for editors and for the values of the Helm chart. It has
+// the keys, types, words and units, and the limits of numbers. Limits of texts with a unit are only in the
+// descriptions. Parse checks these limits, and whether keys contradict each other.
 func Schema() ([]byte, error) {
 	c := Default()
 	s := c.form().about().schema
@@ -62,7 +60,7 @@ func Schema() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// plain is what JSON has for a value as the form writes it.
+// plain returns the JSON value of a node that the form wrote.
 func plain(n *yaml.Node) any {
 	var v any
 	if err := n.Decode(&v); err != nil || n.Tag == "!!str" {
@@ -71,7 +69,7 @@ func plain(n *yaml.Node) any {
 	return v
 }
 
-// bound puts limits of numbers into the schema; high is nil for none.
+// bound adds limits of numbers to the schema; high is nil for none.
 func (s *schema) bound(low float64, high *float64) {
 	if s.Minimum != nil { // texts have no order
 		s.Minimum, s.Maximum = &low, high

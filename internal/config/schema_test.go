@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 )
 
-// validator is the schema in the validator that Helm has.
+// validator is the schema, compiled by the validator that Helm uses.
 var validator = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	text, err := config.Schema()
 	if err != nil {
@@ -35,7 +35,7 @@ var validator = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("schema.json")
 })
 
-// bySchema is what the schema says of a file, read as Helm reads its values.
+// bySchema validates a file against the schema, and reads it as Helm reads its values.
 func bySchema(t *testing.T, text string) error {
 	t.Helper()
 	s, err := validator()
@@ -47,7 +47,7 @@ func bySchema(t *testing.T, text string) error {
 	return s.Validate(document)
 }
 
-// sections calls a function with the schema of every section, and a file with that section in it.
+// sections calls visit with the schema of every section, and with a function that makes a file with that section.
 func sections(t *testing.T, visit func(at string, keys map[string]any, file func(more string) string)) {
 	t.Helper()
 	text, err := config.Schema()
@@ -71,7 +71,7 @@ func sections(t *testing.T, visit func(at string, keys map[string]any, file func
 	walk("", root, func(inner string) string { return inner })
 }
 
-// A key that is not there is refused at every depth, by the schema as by the check.
+// Both the schema and the check reject an unknown key at every depth.
 func TestSchemaRefusesUnknownKeys(t *testing.T) {
 	visited := 0
 	sections(t, func(at string, keys map[string]any, file func(string) string) {
@@ -87,7 +87,7 @@ func TestSchemaRefusesUnknownKeys(t *testing.T) {
 	assert.Equal(t, 16, visited, "the file and all sections in it")
 }
 
-// Each limit of a number is the same in both. Those of texts with a unit are the check's.
+// Each limit of a number is the same in the schema and the check. Only the check has limits of texts with a unit.
 func TestSchemaHasTheLimitsOfTheCheck(t *testing.T) {
 	tried := 0
 	sections(t, func(at string, keys map[string]any, file func(string) string) {
@@ -110,7 +110,7 @@ func TestSchemaHasTheLimitsOfTheCheck(t *testing.T) {
 				require.ErrorContains(t, err, key+": ", "%s %s", at, limit)
 				require.ErrorContains(t, bySchema(t, beyond), "/"+key+"': ", "%s %s", at, limit)
 				_, err = parse(with(value))
-				if err != nil { // other keys of the section are missing
+				if err != nil { // other required keys of the section are missing
 					require.NotContains(t, err.Error(), key+": ", "%s %s", at, limit)
 				}
 			}
@@ -119,7 +119,7 @@ func TestSchemaHasTheLimitsOfTheCheck(t *testing.T) {
 	assert.Greater(t, tried, 30)
 }
 
-// The schema knows every key that the check knows: a file with all of them passes both.
+// The schema knows every key of the check: a file with all keys passes both.
 func TestSchemaTakesTheCommentedFile(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/ssdprobe.yaml")
 	require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestSchemaTakesWhatTheCheckTakes(t *testing.T) {
 	}
 }
 
-// What YAML takes for something else would not arrive as it is written: 007 as 7.
+// A value that YAML takes for another type would not arrive as written: 007 becomes 7.
 func TestSchemaWantsTextsQuotedAndNumbersBare(t *testing.T) {
 	for _, text := range []string{"node: 007", "devices: {include: [{id: 5002e38}]}", "rounds_at_once: '2'", "fallback_file: 'false'"} {
 		_, err := parse(text)
@@ -203,8 +203,7 @@ func TestSchemaWantsTextsQuotedAndNumbersBare(t *testing.T) {
 	require.NoError(t, bySchema(t, "node: '007'"))
 }
 
-// takes reports a configuration that the check takes, written as `ssdprobe config show`
-// writes it, and the schema does not.
+// takes fails if the schema rejects a configuration that the check accepts, as `ssdprobe config show` writes it.
 func takes(t *testing.T, c config.Config) {
 	t.Helper()
 	written, err := c.YAML()

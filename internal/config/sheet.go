@@ -10,9 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ParseDataSheet reads what a drive's maker promises, the file of `ssdprobe run --spec`. It
-// has the keys of an item of drift.data_sheets; its model is for people and may be missing.
-// What is wrong with the content is returned as Problems.
+// ParseDataSheet reads a data sheet: the file of `ssdprobe run --spec`. It has the keys of an item of
+// drift.data_sheets. Its model is for people and may be missing. Problems with the content are returned as Problems.
 func ParseDataSheet(r io.Reader) (record.DataSheet, error) {
 	var s record.DataSheet
 	keys := sheetKeys(&s)
@@ -48,7 +47,7 @@ func sheetKeys(s *record.DataSheet) section {
 	}
 }
 
-// exampleSheets is what the commented file shows.
+// exampleSheets returns the example of the commented file.
 func exampleSheets() []record.DataSheet {
 	return []record.DataSheet{{
 		Model: "SAMSUNG MZWLO15T*", RandomReadIOPS: new(2e6), SequentialReadBytesPerSecond: new(14e9), RandomReadLatency: new(85 * time.Microsecond),
@@ -69,7 +68,7 @@ func promisedLatency(dst **time.Duration) field {
 	return promised(dst, analysis.ParseLatency, func(d time.Duration) string { return strings.ReplaceAll(d.String(), "µs", "us") }, "a latency", "a time, e.g. 85us", schema{Type: types{"string"}, Pattern: `^ *([0-9.]+ *(ns|us|µs|ms|s|m|h) *)+$`})
 }
 
-// inThousands writes a figure in the unit that data sheets have, when that is exact.
+// inThousands formats a figure in the unit that data sheets use, when that is exact.
 func inThousands(v, thousands float64, unit, otherwise string) string {
 	if math.Mod(v, thousands) == 0 {
 		return FormatNumber(v/thousands) + unit
@@ -77,14 +76,14 @@ func inThousands(v, thousands float64, unit, otherwise string) string {
 	return FormatNumber(v) + otherwise
 }
 
-// promised is a figure that a data sheet may have.
+// promised is a figure that a data sheet may contain.
 func promised[T float64 | time.Duration](dst **T, parse func(string) (T, error), format func(T) string, noun, want string, shape schema) field {
 	return optional(scalar[*T]{
 		dst: dst, noun: strings.TrimSuffix(strings.TrimPrefix(noun, "a "), " of a data sheet"),
 		parse: func(text string) (*T, error) {
 			v, err := parse(text)
 			if err != nil {
-				return nil, notA(noun, text, want) // it says what the error says
+				return nil, notA(noun, text, want) // want says the same as the error
 			}
 			return &v, nil
 		},

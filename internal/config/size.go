@@ -12,7 +12,7 @@ type sizeUnit struct {
 	bytes int64
 }
 
-// sizeUnits are in the order of FormatSize's preference: binary ones first.
+// sizeUnits returns the units in the order in which FormatSize prefers them: binary ones first.
 func sizeUnits() []sizeUnit {
 	return []sizeUnit{
 		{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
@@ -20,12 +20,11 @@ func sizeUnits() []sizeUnit {
 	}
 }
 
-// sizeText has the units that people write, too, and mean differently by.
+// sizeText also matches ambiguous units that people write.
 var sizeText = regexp.MustCompile(`^(\d+) ?([BKMGTPEZYbkmgtpezyi]*)$`)
 
-// ParseSize reads a number of bytes: digits and an optional unit, which is B, a
-// power of 1024 (KiB, MiB, GiB, TiB) or a power of 1000 (kB, MB, GB, TB). What
-// people write and mean differently by (K, M, KB) is refused. The error is a Problem.
+// ParseSize parses a number of bytes: digits and an optional unit, which is B, a power of 1024 (KiB, MiB, GiB, TiB)
+// or a power of 1000 (kB, MB, GB, TB). Ambiguous units (K, M, KB) are rejected. The error is a Problem.
 func ParseSize(text string) (int64, error) {
 	parts := sizeText.FindStringSubmatch(text)
 	if parts == nil {
@@ -46,8 +45,8 @@ func ParseSize(text string) (int64, error) {
 	return n * units[u].bytes, nil
 }
 
-// FormatSize writes a number of bytes exactly, in the unit that makes the number
-// smallest: "4KiB", "1GB", "1500". ParseSize reads it back.
+// FormatSize formats a number of bytes exactly, in the unit that makes the number smallest: "4KiB", "1GB", "1500".
+// ParseSize parses the result.
 func FormatSize(bytes int64) string {
 	best := sizeUnit{"", 1}
 	for _, u := range sizeUnits() {

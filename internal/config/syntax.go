@@ -9,9 +9,9 @@ import (
 
 var libraryLine = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
-// syntaxProblem says where data stops being YAML. The library's own line is often
-// that of the section around the error and sometimes missing, so the data is
-// read again a byte at a time: the error is where reading ended, or a token before.
+// syntaxProblem returns where data stops being YAML. The line in the library's error is often that of the surrounding
+// section, and sometimes missing. Therefore the data is read again one byte at a time: the error is where reading
+// ends, or one token before.
 func syntaxProblem(data []byte, err error) Problem {
 	rest := bytes.NewReader(data)
 	for d := yaml.NewDecoder(oneByte{rest}); d.Decode(new(yaml.Node)) == nil; {
@@ -20,7 +20,7 @@ func syntaxProblem(data []byte, err error) Problem {
 	p := Problem{Line: 1 + bytes.Count(read, []byte("\n"))}
 	line := data[bytes.LastIndexByte(read, '\n')+1:]
 	indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
-	if bytes.Contains(indent, []byte("\t")) { // most often the cause, and not to be seen in an editor
+	if bytes.Contains(indent, []byte("\t")) { // the most frequent cause, and invisible in an editor
 		p.Wrong, p.Want = "not YAML, here or just above: the line is indented by a tab", "spaces"
 		return p
 	}
@@ -28,7 +28,7 @@ func syntaxProblem(data []byte, err error) Problem {
 	return p
 }
 
-// oneByte gives one byte at a time, so that its user reads no further than it must.
+// oneByte returns one byte at a time, so that its user reads no further than necessary.
 type oneByte struct{ *bytes.Reader }
 
 // Read implements io.Reader.

@@ -9,8 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Warnings says what is valid and yet unlikely to be meant, a sentence each. The
-// configuration has to be valid.
+// Warnings returns a sentence for each part of the configuration that is valid but probably not intended. The
+// configuration must be valid.
 func (c Config) Warnings() []string {
 	var all []string
 	if !c.Devices.Enabled && len(c.Files) == 0 && !c.FallbackFile {
@@ -51,9 +51,8 @@ func (c Config) Warnings() []string {
 	return all
 }
 
-// limitWarnings names the limits that are set to what they were by default in the first
-// builds: files that were written then have them, and now they keep busy drives from being
-// measured.
+// limitWarnings reports limits that are set to the defaults of the first builds. Files written at that time contain
+// them, and they now keep busy drives from being measured.
 func (c Config) limitWarnings() []string {
 	var all []string
 	limits := c.Admission.Limits
@@ -73,10 +72,9 @@ func (c Config) limitWarnings() []string {
 	return all
 }
 
-// budgetWarnings compares what write probes write to a file in a day with their shares of
-// the budget.
+// budgetWarnings compares how much write probes would write to a file per day with their shares of the budget.
 func (c Config) budgetWarnings() []string {
-	if c.Admission.WriteBytesPerDay == 0 { // with no budget there are no write probes
+	if c.Admission.WriteBytesPerDay == 0 { // without a budget there are no write probes
 		return nil
 	}
 	var all []string

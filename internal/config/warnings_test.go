@@ -38,7 +38,7 @@ func TestMoreWritesThanTheBudgetAreWarnedAbout(t *testing.T) {
 	}
 }
 
-// Files of earlier builds have all keys, with the defaults of then.
+// Files from earlier builds contain all keys, with the defaults of that time.
 func TestLimitsThatOnceWereDefaults(t *testing.T) {
 	for text, keys := range map[string][]string{
 		"": nil, "admission: {max_utilisation: auto, max_in_flight: 33, max_io_pressure: 0.7}": nil,

@@ -11,25 +11,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// resolveTimeout is how long a target may take to say what it is; its server may hang.
+// resolveTimeout is how long it may take to find out what a target is. Its file server may hang.
 const resolveTimeout = 5 * time.Second
 
-// access is the way to one target. Discovery and the watch of the target take turns, so
-// that what discovery asks is never taken for a round that hangs, and at most one thread
-// hangs. It outlives the watches of the target, which a new configuration and requests
-// replace: what hangs is known all the while.
+// access coordinates the use of one target. Discovery and the watch of the target take turns. A call by discovery is
+// therefore never mistaken for a round that hangs, and at most one thread hangs. An access outlives the watches of
+// the target, which a new configuration or a request replaces, so that a hang stays known.
 type access struct {
 	guard guard.Guard
-	turn  chan struct{} // has room for one
+	turn  chan struct{} // holds one element while somebody has the turn
 	rest  rest
-	// confirmed bounds the rounds out of turn.
+	// confirmed limits the confirmation rounds.
 	confirmed hourly
 
 	mu sync.Mutex
-	// silent says in words since when the target does not answer; empty when it does.
+	// silent says since when the target has not answered; empty when it answers.
 	silent string
-	// inflight is since when each probe has a round in progress. While the target hangs, those
-	// that were tried meanwhile have one.
+	// inflight holds the start of the round in progress of each probe. While the target hangs, it has an entry for
+	// each probe that was tried meanwhile.
 	inflight map[string]time.Time
 }
 
@@ -37,8 +36,8 @@ func newAccess() *access {
 	return &access{turn: make(chan struct{}, 1), inflight: map[string]time.Time{}}
 }
 
-// beginRound marks a round of a probe as in progress. Who has the turn knows that a call
-// that is under way hangs: the round began with it.
+// beginRound marks a round of a probe as in progress. It needs the turn, so a call that is still in progress must be
+// one that hangs; the round then counts from the start of that call.
 func (a *access) beginRound(probe string) {
 	since := a.guard.Since()
 	if since.IsZero() {
@@ -49,7 +48,7 @@ func (a *access) beginRound(probe string) {
 	a.inflight[probe] = since
 }
 
-// endRounds takes the marks away, unless a call hangs. It needs the turn.
+// endRounds removes the marks, unless a call hangs. It needs the turn.
 func (a *access) endRounds() {
 	if !a.guard.Since().IsZero() {
 		return
@@ -59,7 +58,7 @@ func (a *access) endRounds() {
 	clear(a.inflight)
 }
 
-// handOver leaves the marks to a new watch: if a round hangs, each of its probes waits for it.
+// handOver passes the marks on to a new watch. If a round hangs, all probes of the new watch wait for it.
 func (a *access) handOver(probes []*probeState) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,8 +77,9 @@ func (a *access) handOver(probes []*probeState) {
 	}
 }
 
-// ours says by begin that I/O of ours begins, and by the end that it returns that it is over: when the call under
-// way returns, if it hangs. Until then what else is tried is part of that. It needs the turn.
+// ours calls begin to report that our own I/O begins. The returned function over reports its end, or leaves that to
+// the return of the call in progress if that hangs. While a call hangs, further attempts count as part of it and
+// report nothing. It needs the turn.
 func (a *access) ours(begin func() (*record.Work, func())) (others *record.Work, over func()) {
 	if !a.guard.Since().IsZero() {
 		return nil, func() {}
@@ -88,14 +88,14 @@ func (a *access) ours(begin func() (*record.Work, func())) (others *record.Work,
 	return others, func() { a.guard.Finally(end) }
 }
 
-// inflightSince is since when a round of the probe has been in progress; zero when none is.
+// inflightSince returns when the round in progress of the probe began; zero when there is none.
 func (a *access) inflightSince(probe string) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.inflight[probe]
 }
 
-// tryTurn takes the turn if nobody has it.
+// tryTurn takes the turn if it is free.
 func (a *access) tryTurn() bool {
 	select {
 	case a.turn <- struct{}{}:
@@ -105,7 +105,7 @@ func (a *access) tryTurn() bool {
 	}
 }
 
-// takeTurn waits for the turn, for seconds at most; false when ctx ends before.
+// takeTurn waits for the turn, which takes seconds at most. It returns false when ctx ends first.
 func (a *access) takeTurn(ctx context.Context) bool {
 	select {
 	case a.turn <- struct{}{}:
@@ -117,11 +117,10 @@ func (a *access) takeTurn(ctx context.Context) bool {
 
 func (a *access) endTurn() { <-a.turn }
 
-// errBusy says that a target was not asked because its watch uses it.
+// errBusy means that a target was not asked because its watch is using it.
 var errBusy = errors.New("its watch uses the target")
 
-// ask touches the target when its watch does not. Errors: errBusy, *guard.HungError and
-// those of touch.
+// ask calls touch unless the watch of the target has the turn. Errors: errBusy, *guard.HungError and those of touch.
 func (a *access) ask(ctx context.Context, touch func(context.Context, *guard.Guard) (wanted, error)) (wanted, error) {
 	if !a.tryTurn() {
 		return wanted{}, errBusy
@@ -133,7 +132,7 @@ func (a *access) ask(ctx context.Context, touch func(context.Context, *guard.Gua
 	return touch(ctx, &a.guard)
 }
 
-// hangs notes that the target does not answer, and reports whether that is news.
+// hangs records that the target does not answer, and reports whether that is new.
 func (a *access) hangs(err *guard.HungError) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,7 +141,7 @@ func (a *access) hangs(err *guard.HungError) bool {
 	return news
 }
 
-// answers notes that the target answers, and reports whether that is news.
+// answers records that the target answers, and reports whether that is new.
 func (a *access) answers() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// While a round hangs, what is tried again and again begins nothing more, and all of it is over once.
+// While a round hangs, further attempts report no new beginning, and the end is reported once.
 func TestOurIOBeginsOnceWhileARoundHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, begun, ended := newAccess(), 0, 0

@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// calendarLook is how often the calendar is looked at when nothing is due, so
-	// that a new configuration and a clock that was set are noticed.
+	// calendarLook is how often the calendar is checked while nothing is due, to notice a new configuration or a
+	// change of the clock.
 	calendarLook = time.Minute
-	// busyRetry is the pause before a run on a busy device is tried again.
+	// busyRetry is the pause before a run that could not begin is tried again, such as one on a busy device.
 	busyRetry = time.Minute
-	// pressureLook is how often the host's CPU pressure is looked at during a run.
+	// pressureLook is how often the CPU pressure of the host is checked during a run.
 	pressureLook = 5 * time.Second
 )
 
@@ -40,21 +40,20 @@ var (
 	errCPUPressure  = errors.New("the host became too busy")
 )
 
-// calendar executes the runs of the configuration when they are due, one after the other. It
-// touches of a watch its suites and its access alone.
+// calendar executes the scheduled runs of the configuration when they are due, one after the other. Of a watch, it
+// uses only the suites, the rest and the access.
 type calendar struct {
 	*shared
-	// generator is what run reports say made them.
+	// generator is the program that run reports name as their origin.
 	generator string
-	// restorer is that of the settings of Options.
+	// restorer is the command in Options.Restorer.
 	restorer []string
 	fleet    *permits
-	runs     func() []config.Run      // those in force
-	watches  func() map[string]*watch // the current ones
+	runs     func() []config.Run      // the runs in the current configuration
+	watches  func() map[string]*watch // the current watches
 }
 
-// restoreSettings puts back the device settings that a suite had changed when its
-// process was killed.
+// restoreSettings restores the device settings that a run left changed because its process was killed.
 func (c *calendar) restoreSettings() {
 	restored, err := settings.RestorePending(settings.Options{FS: c.fs, Store: c.state.Store, OpenNVMe: nvme.Open})
 	for _, what := range restored {
@@ -65,7 +64,7 @@ func (c *calendar) restoreSettings() {
 	}
 }
 
-// follow executes the runs until ctx ends.
+// follow executes the scheduled runs until ctx ends.
 func (c *calendar) follow(ctx context.Context) error {
 	c.restoreSettings()
 	from := wallClock()
@@ -88,22 +87,22 @@ func (c *calendar) follow(ctx context.Context) error {
 		}
 		from = at
 		if late := wallClock(); late.Sub(at) > calendarLook {
-			from = late // what came due meanwhile is not made up for: runs would pile up
+			from = late // runs that became due meanwhile are skipped: they would pile up
 		}
 	}
 	return nil
 }
 
-// wallClock returns the time that a calendar goes by: with the monotonic reading
-// that time.Now adds, a clock that was set back would never be seen to be.
+// wallClock returns the time without the monotonic reading of time.Now. With that reading, the calendar would never
+// notice that the clock was set back.
 func wallClock() time.Time { return time.Now().Round(0) }
 
-// next returns the runs that are due next after a time, and when.
+// next returns the runs that are due next after the given time, and when they are due.
 func (c *calendar) next(after time.Time) (due []config.Run, at time.Time) {
 	for _, r := range c.runs() {
 		next, err := r.Next(after)
 		switch {
-		case err != nil || next.IsZero(): // the configuration was checked: there is no such day
+		case err != nil || next.IsZero(): // the configuration is valid, so there is no such day
 			continue
 		case at.IsZero() || next.Before(at):
 			due, at = []config.Run{r}, next
@@ -114,7 +113,7 @@ func (c *calendar) next(after time.Time) (due []config.Run, at time.Time) {
 	return due, at
 }
 
-// execute runs a suite on each target that it is meant for.
+// execute runs a suite on each target that the run is meant for.
 func (c *calendar) execute(ctx context.Context, r config.Run, end time.Time) {
 	ctx, cancel := context.WithDeadlineCause(ctx, end, errWindowClosed)
 	defer cancel()
@@ -127,7 +126,7 @@ func (c *calendar) execute(ctx context.Context, r config.Run, end time.Time) {
 	}
 }
 
-// runOn runs a suite on one target, when it can be had before ctx ends.
+// runOn runs a suite on one target, as soon as the target is available before ctx ends.
 func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run) {
 	log := w.log.With("suite", r.Suite)
 	for {
@@ -163,7 +162,7 @@ func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run) {
 	}
 }
 
-// latest returns the watch that a new configuration may have put in the place of w.
+// latest returns the current watch of the target, which may have replaced w because of a new configuration.
 func (c *calendar) latest(w *watch) *watch {
 	if now, ok := c.watches()[w.spec.ID]; ok {
 		return now
@@ -171,8 +170,7 @@ func (c *calendar) latest(w *watch) *watch {
 	return w
 }
 
-// waitAfter returns how long to wait before a run that did not begin is tried again,
-// 0 when there is nothing to wait for.
+// waitAfter returns how long to wait before a run that did not begin is tried again, or 0 when it is not tried again.
 func (c *calendar) waitAfter(err error) time.Duration {
 	switch {
 	case errors.Is(err, admit.ErrBusy), errors.Is(err, run.ErrInUse), errors.Is(err, errHangs), errors.Is(err, errQuiet):
@@ -199,10 +197,10 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool)
 	}
 }
 
-// attempt tries to run the suite now. The permit is not held while the run waits for
-// the device, so that another node may run meanwhile.
+// attempt tries to run the suite now. It does not hold the permit while the run waits for the device, so that another
+// node may run meanwhile.
 func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.RunReport, error) {
-	if why := w.access.problem(); why != "" || w.spec.Unresolved { // a run would hang as well, and so would all after it
+	if why := w.access.problem(); why != "" || w.spec.Unresolved { // the run would hang as well, and delay all others
 		return record.RunReport{}, fmt.Errorf("%w: %s", errHangs, why)
 	}
 	if err := checkQuiet(w.spec.Quiet, wallClock()); err != nil {
@@ -227,10 +225,10 @@ func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.
 	})
 }
 
-// measure runs the suite while nothing speaks against it.
+// measure runs the suite until quiet hours begin or the host becomes too busy.
 func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen run.Suite) (record.RunReport, error) {
 	now := wallClock()
-	if err := checkQuiet(w.spec.Quiet, now); err != nil { // they began while a permit was waited for
+	if err := checkQuiet(w.spec.Quiet, now); err != nil { // they may have begun during the wait for a permit
 		return record.RunReport{}, err
 	}
 	ctx, cancel := beforeQuiet(ctx, w.spec.Quiet, now)
@@ -277,8 +275,8 @@ func beforeQuiet(ctx context.Context, quiet config.QuietHours, now time.Time) (c
 	return context.WithDeadlineCause(ctx, begin, errQuietBegins)
 }
 
-// watchPressure ends a run when tasks of the host wait for a CPU for too much of
-// the time. Where the kernel does not tell, nothing ends it.
+// watchPressure ends a run when tasks of the host wait for a CPU for too much of the time. It returns without ending
+// the run when the kernel does not report CPU pressure.
 func (c *calendar) watchPressure(ctx context.Context, limit float64, end context.CancelCauseFunc) {
 	for ctx.Err() == nil {
 		schedule.Pause(ctx, pressureLook)

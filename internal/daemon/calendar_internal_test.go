@@ -13,13 +13,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 )
 
-// A time with a monotonic reading is compared by that, and is then never after one from before the clock was set back.
+// A time with a monotonic reading is compared by that reading, and would never seem to be before one from before the
+// clock was set back.
 func TestTheCalendarGoesByTheWallClock(t *testing.T) {
 	now := wallClock()
 	assert.Equal(t, now.Round(0), now)
 }
 
-// A run on a target that hangs waits, as all that come after it would else wait for it.
+// A run on a target that hangs must wait without starting, because it would delay all later runs.
 func TestARunOnATargetThatHangsWaits(t *testing.T) {
 	c, w := &calendar{}, &watch{access: newAccess()}
 	require.True(t, w.access.hangs(&guard.HungError{Since: time.Now()}))
@@ -28,7 +29,7 @@ func TestARunOnATargetThatHangsWaits(t *testing.T) {
 	assert.Equal(t, busyRetry, c.waitAfter(err))
 }
 
-// What hangs in the kernel does not keep the daemon from ending.
+// A task that hangs in the kernel does not keep the daemon from ending.
 func TestATaskThatDoesNotEndIsLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

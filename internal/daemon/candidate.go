@@ -17,37 +17,36 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// askedAtOnce bounds the threads that open devices or look up files at a time, as a node
-// may have a thousand of them. So many that hang hold up nobody.
+// askedAtOnce limits the threads that open devices or look up files at a time, because a node may have a thousand of
+// them. Targets that hang delay the others only once there are this many.
 const askedAtOnce = 32
 
-// scan is what a look at the host yields, before any target is touched.
+// scan is the result of looking for devices on the host, before any target is touched.
 type scan struct {
 	devices []wanted
 	ignored []record.Ignored
 	mounted *device.Filesystems
-	// complete is false when the host could not be looked at, so that nothing is
-	// to be concluded from what is missing.
+	// complete is false when the host could not be examined. Nothing may then be concluded from missing devices.
 	complete bool
 }
 
-// candidate is a target that the configuration chooses.
+// candidate is a target that the configuration selects.
 type candidate struct {
-	wanted // as far as is known without touching it
-	// touch finds out the rest through the guard. Errors: *guard.HungError, deniedError,
-	// and what could not be read: the result is of use all the same.
+	wanted // as far as it is known without touching the target
+	// touch determines the rest through the guard. Errors: *guard.HungError, deniedError, and read errors, with which
+	// the result is usable all the same.
 	touch func(context.Context, *guard.Guard) (wanted, error)
 }
 
-// answer is what a candidate says when it is touched.
+// answer is the result of touching a candidate.
 type answer struct {
 	wanted
-	// denied says why it may not be opened; empty when it may.
+	// denied says why the target may not be opened; empty when it may.
 	denied string
-	// hung is set when it does not answer, and busy when it was not asked.
+	// hung is set when the target does not answer, busy when it was not asked.
 	hung *guard.HungError
 	busy bool
-	// err is what could not be read of it.
+	// err describes what could not be read about the target.
 	err error
 }
 
@@ -56,8 +55,8 @@ type deniedError string
 
 func (e deniedError) Error() string { return string(e) }
 
-// scan finds the devices that should be under watch. The error joins what could not be
-// read of single devices; the others are found all the same.
+// scan finds the devices that should be watched. The error joins the read errors of single devices; the other devices
+// are found all the same.
 func (d *Daemon) scan(c config.Config) (scan, error) {
 	seen := scan{mounted: device.NewFilesystems(d.shared.fs)}
 	if !c.Devices.Enabled {
@@ -80,13 +79,13 @@ func (d *Daemon) scan(c config.Config) (scan, error) {
 	return seen, err
 }
 
-// candidates are the devices of a scan, first, and the files of the configuration.
+// candidates returns the devices of a scan, followed by the files of the configuration.
 func (d *Daemon) candidates(c config.Config, seen scan) []candidate {
 	var all []candidate
 	watched := d.current()
 	for _, w := range seen.devices {
 		all = append(all, candidate{wanted: w, touch: func(ctx context.Context, g *guard.Guard) (wanted, error) {
-			if _, open := watched[w.spec.ID]; open { // it was opened, and may be
+			if _, open := watched[w.spec.ID]; open { // it is open, so access was permitted
 				return w, nil
 			}
 			reason, err := measure.Denied(ctx, g, w.spec.Path, w.spec.Number)
@@ -96,7 +95,7 @@ func (d *Daemon) candidates(c config.Config, seen scan) []candidate {
 			return w, err
 		}})
 	}
-	if seen.mounted == nil { // the scan hangs; the mounts do not
+	if seen.mounted == nil { // the scan hangs, but the list of mounts does not
 		seen.mounted = device.NewFilesystems(d.shared.fs)
 	}
 	for _, file := range c.Files {
@@ -105,7 +104,7 @@ func (d *Daemon) candidates(c config.Config, seen scan) []candidate {
 	return all
 }
 
-// fileCandidate is a file, or a directory for one.
+// fileCandidate returns the candidate for a file, or for a directory in which a probe file is made.
 func fileCandidate(c config.Config, mounted *device.Filesystems, file config.File) candidate {
 	unresolved := want(c, measure.UnknownFile(file.Path, file.SizeBytes, c.FillBytesPerSecond), record.CollectorStatus{})
 	unresolved.spec.Unresolved = true
@@ -121,8 +120,8 @@ func fileCandidate(c config.Config, mounted *device.Filesystems, file config.Fil
 	}}
 }
 
-// makeOwn makes the directory of the fallback file, which the configuration may name as
-// well, unless something is there. All else is made by people.
+// makeOwn creates the directory of the fallback file, which the configuration may name as well, unless something
+// exists there. It creates no other directory; those are up to the administrator.
 func makeOwn(c config.Config, path string) error {
 	if path != FallbackPath(c) {
 		return nil
@@ -133,7 +132,7 @@ func makeOwn(c config.Config, path string) error {
 	return os.MkdirAll(path, 0o700)
 }
 
-// ask touches the candidates, all at once, and returns what they say in their order.
+// ask touches the candidates concurrently and returns their answers in the same order.
 func (d *Daemon) ask(ctx context.Context, all []candidate) []answer {
 	answers := make([]answer, len(all))
 	var group errgroup.Group
@@ -145,7 +144,7 @@ func (d *Daemon) ask(ctx context.Context, all []candidate) []answer {
 			return nil
 		})
 	}
-	_ = group.Wait() // none fails: what they say is in the answers
+	_ = group.Wait() // the functions never fail; errors are in the answers
 	return answers
 }
 
@@ -165,8 +164,7 @@ func (c candidate) ask(ctx context.Context, a *access) answer {
 	}
 }
 
-// resolve returns what is to be watched, by id, and says what no longer answers, or does
-// again.
+// resolve returns the targets to watch, by id. It logs which targets have stopped answering, or answer again.
 func (d *Daemon) resolve(c config.Config, answers []answer) map[string]wanted {
 	watches := d.current()
 	all := map[string]wanted{}
@@ -193,8 +191,8 @@ func (d *Daemon) resolve(c config.Config, answers []answer) map[string]wanted {
 	return all
 }
 
-// remembered is what the configuration wants of a file that cannot be asked now, with what
-// the watch knows of it.
+// remembered returns what the configuration wants for a file that cannot be examined now, completed with what the
+// watch knows about it.
 func (w *watch) remembered(now wanted) wanted {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,7 +201,7 @@ func (w *watch) remembered(now wanted) wanted {
 	return now
 }
 
-// keepWatched adds to the targets what is under watch now.
+// keepWatched adds the targets that are watched now.
 func (d *Daemon) keepWatched(targets map[string]wanted) {
 	for id, w := range d.current() {
 		if _, ok := targets[id]; !ok {
@@ -214,7 +212,7 @@ func (d *Daemon) keepWatched(targets map[string]wanted) {
 	}
 }
 
-// devices are those of the targets, once for each target.
+// devices returns the device of each target, with duplicates.
 func (d *Daemon) devices(targets map[string]wanted) []record.Device {
 	devices := make([]record.Device, 0, len(targets))
 	for _, w := range targets {
@@ -223,7 +221,7 @@ func (d *Daemon) devices(targets map[string]wanted) []record.Device {
 	return devices
 }
 
-// access returns the way to a target. Only discovery may ask for it.
+// access returns the access to a target, and creates it if need be. Only discovery may call it.
 func (d *Daemon) access(id string) *access {
 	a, ok := d.ways[id]
 	if !ok {
@@ -233,8 +231,7 @@ func (d *Daemon) access(id string) *access {
 	return a
 }
 
-// forgetAccess drops the ways that lead to nothing that is watched, and in which no thread
-// hangs.
+// forgetAccess drops the accesses whose targets are not watched and in which no thread hangs.
 func (d *Daemon) forgetAccess() {
 	watches := d.current()
 	maps.DeleteFunc(d.ways, func(id string, a *access) bool {

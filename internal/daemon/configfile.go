@@ -15,28 +15,27 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// configTimeout is how long the filesystem of the configuration file may take.
+// configTimeout is how long a read of the configuration file may take.
 const configTimeout = 5 * time.Second
 
-// sum stands for what a file holds.
+// sum is the checksum of a file's content.
 type sum = [sha256.Size]byte
 
-// configFile reads the configuration file again: when it is told to, and to notice that
-// somebody has changed it and told nobody. In Kubernetes nobody can: the kubelet puts
-// what a ConfigMap holds in place by swapping a symbolic link.
+// configFile reads the configuration file again, either on request or to notice that it has changed without a
+// request. In Kubernetes there is no request: the kubelet updates a ConfigMap by swapping a symbolic link.
 type configFile struct {
 	path    string
 	parse   func(config.Source) (config.Config, error)
 	hangup  <-chan os.Signal
-	reloads chan reload // to discovery
+	reloads chan reload // received by discovery
 	log     *slog.Logger
 	guard   guard.Guard
-	// last is what the file held when it was last looked at.
+	// last is the content at the last check.
 	last sum
 
 	mu     sync.Mutex
 	loaded sum
-	// told is what was last logged of: a content, or that it cannot be read; empty for nothing.
+	// told is what was last logged: the checksum of a content, or that the file cannot be read; empty for nothing.
 	told    string
 	changed *bool // nil when it is not known
 	warning record.Warning
@@ -54,10 +53,10 @@ func newConfigFile(o Options) *configFile {
 	return f
 }
 
-// watched reports whether a file can be read again and again.
+// watched reports whether the file can be read repeatedly.
 func (f *configFile) watched(s config.Source) bool { return f.path != "" && s.Regular }
 
-// read reads the file. Without one there is nothing in it.
+// read reads the file. Without a file, the source is empty.
 func (f *configFile) read(ctx context.Context) (config.Source, error) {
 	if f.path == "" {
 		return config.Source{}, nil
@@ -65,8 +64,8 @@ func (f *configFile) read(ctx context.Context) (config.Source, error) {
 	return guard.Do(ctx, &f.guard, configTimeout, func(context.Context) (config.Source, error) { return config.Read(f.path) })
 }
 
-// followFile takes a new configuration when it is told to, and looks from time to time
-// whether the file has changed, until ctx ends.
+// followFile loads a new configuration on request, and checks periodically whether the file has changed, until ctx
+// ends.
 func (d *Daemon) followFile(ctx context.Context) error {
 	f := d.file
 	for watched := f.changed != nil; ctx.Err() == nil; {
@@ -87,7 +86,7 @@ func (d *Daemon) followFile(ctx context.Context) error {
 	return nil
 }
 
-// hand gives discovery what the file holds.
+// hand passes the content of the file to discovery.
 func (f *configFile) hand(ctx context.Context, source config.Source, err error) {
 	r := reload{err: err}
 	if err == nil {
@@ -100,9 +99,8 @@ func (f *configFile) hand(ctx context.Context, source config.Source, err error) 
 	}
 }
 
-// lookAtFile says that the file holds something else than what is in force, or takes it when
-// the configuration in force says so. A file that is being written is left alone: it has to
-// hold the same twice.
+// lookAtFile reports when the file differs from the configuration in force, or loads it if the configuration says so.
+// A file that may still be written to is left alone: its content must be the same at two checks in a row.
 func (d *Daemon) lookAtFile(ctx context.Context) {
 	f, now := d.file, d.configuration()
 	source, err := f.read(ctx)
@@ -132,7 +130,7 @@ func (d *Daemon) lookAtFile(ctx context.Context) {
 	}
 }
 
-// changedText says that a file was changed, and what to do about it.
+// changedText says that the file was changed, and what to do about it.
 func changedText(s config.Source, refused error) string {
 	text := fmt.Sprintf("the configuration file %s was changed at %s and is not loaded", s.Path, s.Modified.UTC().Format(time.RFC3339))
 	if refused != nil {
@@ -141,7 +139,7 @@ func changedText(s config.Source, refused error) string {
 	return text + ": load it with systemctl reload ssdprobe, with SIGHUP, or in Kubernetes with kubectl rollout restart"
 }
 
-// tell notes how the file compares with what is loaded, and logs it when it is news.
+// tell records how the file compares with the loaded configuration, and logs it when that is new.
 func (f *configFile) tell(what string, changed *bool, text string) {
 	f.mu.Lock()
 	news := f.told != what
@@ -167,8 +165,8 @@ func (f *configFile) wasTold(s sum) bool {
 	return string(s[:]) == f.told
 }
 
-// taken notes that a content was taken, or refused, which was logged. The zero sum is that
-// of a file that could not be read.
+// taken records that a content was loaded or refused; the caller has logged it. The zero sum stands for a file that
+// could not be read.
 func (f *configFile) taken(s sum, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -185,7 +183,7 @@ func (f *configFile) taken(s sum, err error) {
 	}
 }
 
-// fill adds to a snapshot how the file compares with what is in force.
+// fill adds the comparison of the file with the configuration in force to a snapshot.
 func (f *configFile) fill(s *record.Snapshot) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

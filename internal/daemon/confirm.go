@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// confirmSpread is how much later a round out of turn may begin, so that those which a
-	// fleet asks for at one moment do not meet.
+	// confirmSpread is the largest random delay of a confirmation round, so that rounds that are requested on a whole
+	// fleet at once do not coincide.
 	confirmSpread = 2 * time.Second
-	// askedAhead is how many rounds out of turn may wait for the watch to notice them.
+	// askedAhead is how many requested confirmation rounds may wait for the watch to notice them.
 	askedAhead = 8
 )
 
-// ask is a round that is wanted out of turn.
+// ask is a request for a round ahead of schedule.
 type ask struct {
 	probe string
 	at    time.Time
 }
 
-// confirm asks for rounds of a probe on the targets that are watched, to confirm or refute a suspicion of the first of them.
-// When that has had as many as it may, the others are left alone, too, and others take no more than half of what they may: a
-// drive that is slow now and then does not use up theirs.
+// confirm requests rounds of a probe on the watched targets, to confirm or refute a suspicion about the first of
+// them. When the first target has used up its confirmation rounds, none is requested on the others. The others
+// contribute at most half of their own allowance, so that a drive that is slow now and then does not use it up.
 func (d *Daemon) confirm(rounds []judge.Wanted, probe string) {
 	watches := d.current()
 	for i, r := range rounds {
@@ -44,11 +44,10 @@ func (d *Daemon) confirm(rounds []judge.Wanted, probe string) {
 	}
 }
 
-// confirm asks for a round of a probe after so long, unless one is due about then or before. It
-// reports whether there will be one. There is none in quiet hours, when the target has had
-// as many in the last hour as it may at most, and of a probe that does not run
-// here. The round waits for a run to end, is admitted and is charged to the budget of
-// writes as any other. It may be called by any goroutine, and does not wait.
+// confirm requests a round of a probe after the given time, unless one is due by then anyway. It reports whether
+// there will be a round. There is none in quiet hours, when the target has had its maximum of the last hour, or when
+// the probe does not run on this target. Like any other round, it waits for a run to end, needs admission and is
+// charged to the write budget. It may be called by any goroutine, and does not block.
 func (w *watch) confirm(probe string, in time.Duration, most int) bool {
 	now := wallClock()
 	a := ask{probe, time.Now().Add(in + rand.N(confirmSpread))}
@@ -72,7 +71,8 @@ func (w *watch) confirm(probe string, in time.Duration, most int) bool {
 	}
 }
 
-// following is when the next round is due. Where that is over, it is the one that has just raised the suspicion.
+// following returns when the next round is due. If p.next has passed, it is the time of the round that has just
+// raised the suspicion; following then returns the time after it.
 func (p *probeState) following(now time.Time) time.Time {
 	if p.next.After(now) {
 		return p.next
@@ -80,7 +80,7 @@ func (p *probeState) following(now time.Time) time.Time {
 	return p.rhythm.Next(now)
 }
 
-// await waits until a round is due or one out of turn is asked for, and as long as d at most.
+// await waits until a confirmation round is requested, but not longer than d.
 func (w *watch) await(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -92,7 +92,7 @@ func (w *watch) await(ctx context.Context, d time.Duration) {
 	}
 }
 
-// advance makes a probe due at a time, unless it is due before.
+// advance makes a probe due at the requested time, unless it is due earlier.
 func (w *watch) advance(a ask) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,14 +103,13 @@ func (w *watch) advance(a ask) {
 	}
 }
 
-// hourly bounds how often something is done in any 60 minutes. The zero value has done
-// nothing so far.
+// hourly limits how often something is done within any 60 minutes. The zero value is ready to use.
 type hourly struct {
 	mu   sync.Mutex
 	done []time.Time
 }
 
-// take reports whether it may be done once more, and counts it then.
+// take reports whether it may be done once more, and if so, counts it.
 func (h *hourly) take(now time.Time, limit int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// watchFile watches a small probe file whose probes are due once a day, until the test ends.
+// watchFile watches a small probe file until the test ends. The probes are due once a day.
 func watchFile(t *testing.T, change func(*spec)) *watch {
 	t.Helper()
 	dir, err := state.Open(t.TempDir())
@@ -57,7 +57,7 @@ func watchFile(t *testing.T, change func(*spec)) *watch {
 	return w
 }
 
-// tried is how many rounds of a probe there were, and how many of them were out of turn.
+// tried returns the number of rounds of a probe, and how many of them confirmed a suspicion.
 func (w *watch) tried(name string) (rounds, confirmations uint64) {
 	for _, p := range w.Status(time.Now()).Probes {
 		if p.Probe.Name == name {
@@ -78,7 +78,7 @@ func (w *watch) awaitRounds(t *testing.T, name string, want uint64) {
 	})
 }
 
-// A suspicion gets its round within seconds, where the next one is a day away.
+// A suspicion gets a round within seconds even though the next scheduled one is a day away.
 func TestASuspicionGetsARoundOutOfTurn(t *testing.T) {
 	t.Parallel()
 	w := watchFile(t, nil)
@@ -101,7 +101,8 @@ func TestASuspicionGetsARoundOutOfTurn(t *testing.T) {
 	}
 }
 
-// A suspicion of one drive gets rounds of others, too. Those that are due anyway are not counted, and those that are gone are left out.
+// A suspicion about one drive requests rounds on others, too. Rounds that are due anyway are not counted, and drives
+// that are gone are skipped.
 func TestASuspicionGetsRoundsOfOthers(t *testing.T) {
 	t.Parallel()
 	first, second := watchFile(t, nil), watchFile(t, nil)
@@ -122,7 +123,7 @@ func TestASuspicionGetsRoundsOfOthers(t *testing.T) {
 	assert.Len(t, second.access.confirmed.done, 1, "not for one that may have none itself")
 }
 
-// The round that raises a suspicion is not the one that is asked for, though the next is not planned yet.
+// The round that raises a suspicion is not the requested one, even though the next is not scheduled yet.
 func TestARoundUnderWayIsNotTheNext(t *testing.T) {
 	w := quietWatch(t)
 	w.spec.Quiet, w.spec.Admission.ConfirmationsPerHour = nil, 12
@@ -135,7 +136,7 @@ func TestARoundUnderWayIsNotTheNext(t *testing.T) {
 	assert.Len(t, w.asked, 1, "it comes before")
 }
 
-// A round out of turn writes nothing that the budget does not pay for.
+// A confirmation round does not write more than the budget allows.
 func TestAConfirmationIsChargedToTheBudget(t *testing.T) {
 	t.Parallel()
 	w := watchFile(t, func(s *spec) { s.Admission.WriteBytesPerDay = s.Probes[1].RoundBytes() })
@@ -147,7 +148,7 @@ func TestAConfirmationIsChargedToTheBudget(t *testing.T) {
 	assert.EqualValues(t, p.Probe.RoundBytes(), p.WrittenBytes)
 }
 
-// A confirmation waits for a run to end, and is not kept for after quiet hours.
+// A confirmation waits for a run to end, and is not deferred until after quiet hours.
 func TestAConfirmationRests(t *testing.T) {
 	t.Parallel()
 	w := watchFile(t, nil)

@@ -25,28 +25,27 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Options say what a daemon needs besides its configuration.
+// Options holds what a daemon needs besides its configuration.
 type Options struct {
-	// Config has all defaults filled in, Node, StateDir and LockDir too.
+	// Config has all defaults filled in, including Node, StateDir and LockDir.
 	Config config.Config
 	Log    *slog.Logger
-	// Generator is what run reports and recordings say made them: "ssdprobe 1.2.3".
+	// Generator is the program that run reports and recordings name as their origin, such as "ssdprobe 1.2.3".
 	Generator string
-	// Latencies receives every measured I/O, for the histograms of the metrics.
+	// Latencies receives every measured I/O for the histograms of the metrics.
 	Latencies *export.Latencies
-	// Restorer is the command that restores settings of a device if the daemon is killed
-	// during a run: settings.Self.
+	// Restorer is the command that restores device settings if the daemon is killed during a run; see settings.Self.
 	Restorer []string
-	// Source is what Config was parsed from, by Parse.
+	// Source is the configuration file that Parse turned into Config.
 	Source config.Source
 	Parse  func(config.Source) (config.Config, error)
-	// Reload says each time that the configuration file is to be read again; may be nil.
+	// Reload delivers a signal each time the configuration file is to be read again; may be nil.
 	Reload <-chan os.Signal
-	// Serve runs the HTTP server until its context ends; nil for none.
+	// Serve runs the HTTP server until its context ends; nil for no server.
 	Serve func(context.Context) error
 }
 
-// Daemon watches targets. Make one with New and run it once.
+// Daemon watches targets. Create one with New and run it once.
 type Daemon struct {
 	shared     *shared
 	file       *configFile
@@ -61,7 +60,7 @@ type Daemon struct {
 	calendar   *calendar
 	timed      *timed
 	flight     *flight
-	// generator is what made run reports and recordings.
+	// generator is Options.Generator.
 	generator string
 
 	mu         sync.Mutex
@@ -70,22 +69,22 @@ type Daemon struct {
 	ignored    []record.Ignored
 	discovered record.CollectorStatus
 	reloaded   record.CollectorStatus
-	fellBack   *fallback // nil until it is known
+	fellBack   *fallback // nil until known
 	ready      bool
-	// ways lead to the targets, by id; for discovery alone.
+	// ways holds the access to each target, by id. Only discovery uses it.
 	ways map[string]*access
-	// unanswered are the requests that stay, because they cannot be read or removed; for discovery alone.
+	// unanswered lists the requests that remain because they cannot be read or removed. Only discovery uses it.
 	unanswered []string
-	// unleft are the answers to those that cannot be removed: they are carried out once.
+	// unleft holds the answers to requests that could not be removed, so that these are not carried out twice.
 	unleft map[string]state.Answer
 	first  chan struct{} // closed when the first discovery is over
 }
 
-// endTimeout is how long all tasks may take to end: a run that restores what it changed takes
-// seconds. It is below the 30 s that Kubernetes waits.
+// endTimeout is how long all tasks may take to end. A run that restores what it changed takes seconds. It is below
+// the 30 s that Kubernetes waits.
 const endTimeout = 20 * time.Second
 
-// New returns a daemon that holds its state directory. Close it, or run it.
+// New returns a daemon that holds the lock of its state directory, which Run releases.
 func New(o Options) (*Daemon, error) {
 	storage, err := holdStorage(o.Config, o.Log)
 	if err != nil {
@@ -131,16 +130,16 @@ func New(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// Announce notes in the state directory where the daemon answers, so that commands
-// that are given the directory find it. A directory that is full or broken is no
-// reason to watch nothing: commands then need its URL.
+// Announce records the daemon's URLs in the state directory, so that commands that are given the directory find the
+// daemon. Failing to do so is only logged, because a directory that is full or broken is no reason to watch nothing.
+// Commands then need the URL.
 func (d *Daemon) Announce(urls []string) {
 	if err := d.shared.state.save(context.Background(), saveTimeout, func(s state.Dir) error { return s.Announce(urls) }); err != nil {
 		d.shared.log.Error("cannot note where this daemon answers; give commands its --url", "err", err)
 	}
 }
 
-// task is one thing that the daemon does all the time.
+// task is an activity that runs as long as the daemon.
 type task struct {
 	name string
 	run  func(context.Context) error
@@ -160,12 +159,12 @@ func (d *Daemon) tasks() []task {
 	return tasks
 }
 
-// Run does everything until ctx ends, and then stops it in order: the watches
-// save what they know. A task that fails ends all others.
+// Run executes all tasks until ctx ends, and then stops them in order: the watches save their state. A task that
+// fails ends all others.
 func (d *Daemon) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, d.shared.state.letGo()) }()
-	// A thread that comes back from a system call needs a processor of Go's to go
-	// on; with only one, any other goroutine would delay the clock read after an I/O.
+	// A thread that returns from a system call needs a P of the Go scheduler to continue. With only one, any other
+	// goroutine would delay reading the clock after an I/O.
 	if runtime.GOMAXPROCS(0) < 2 {
 		runtime.GOMAXPROCS(2)
 	}
@@ -184,8 +183,8 @@ func (d *Daemon) Run(ctx context.Context) (err error) {
 	return within(ctx, endTimeout, group.Wait)
 }
 
-// within waits for tasks, and so long at most once their context has ended: one may hang in the
-// kernel, and ends with the process.
+// within waits for tasks, but at most for timeout once their context has ended. A task may hang in the kernel; it
+// ends with the process.
 func within(ctx context.Context, timeout time.Duration, wait func() error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- wait() }()
@@ -204,8 +203,8 @@ func within(ctx context.Context, timeout time.Duration, wait func() error) error
 	}
 }
 
-// Missing says of each target that cannot be probed now which one and why, and when there is
-// none at all, why. It reads memory only.
+// Missing lists the targets that cannot be probed now and why, and other problems such as a lack of targets. It only
+// reads memory.
 func (d *Daemon) Missing() []string {
 	var missing []string
 	for _, w := range d.current() {
@@ -229,8 +228,8 @@ func (d *Daemon) Missing() []string {
 	return missing
 }
 
-// Ready returns nil once the first discovery is over: each target has answered, or has been
-// given up for now. Else it says why not.
+// Ready returns nil once the first discovery is over, which means that each target has answered or has been given up
+// for now. Before that, it returns an error that says why not.
 func (d *Daemon) Ready() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -245,7 +244,7 @@ const notReady = "devices and files are being looked for"
 // Discovered is closed when the first discovery is over.
 func (d *Daemon) Discovered() <-chan struct{} { return d.first }
 
-// Snapshot returns what is known now. It reads memory only.
+// Snapshot returns the current state of the daemon. It only reads memory.
 func (d *Daemon) Snapshot() record.Snapshot {
 	now := time.Now()
 	state, problems := d.shared.state.status()

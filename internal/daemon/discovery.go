@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// scanTimeout is how long sysfs may take; a broken driver can block a read.
+	// scanTimeout is how long reading sysfs may take. A broken driver can block a read.
 	scanTimeout = 30 * time.Second
-	// reaskAfter is when, at the latest, the host is looked at again while a target has not
-	// answered: it may have been slow once, and the interval of discovery may be days.
+	// reaskAfter is the longest time until the host is examined again while a target has not answered. The target may
+	// only have been slow once, and the interval of discovery may be days.
 	reaskAfter = 15 * time.Second
-	// requestsEvery is how often requests are looked for: somebody waits for the answer.
+	// requestsEvery is how often to look for requests. It is short, because somebody waits for the answer.
 	requestsEvery = 500 * time.Millisecond
-	// stopTimeout is how long a watch that is no longer wanted may take to stop.
+	// stopTimeout is how long an unwanted watch may take to stop.
 	stopTimeout = 5 * time.Second
 )
 
-// sighting is what discovery has seen of a target.
+// sighting is what discovery found out about a target.
 type sighting struct {
 	device     record.Device
 	conditions record.Conditions
@@ -35,14 +35,14 @@ type sighting struct {
 	collector  record.CollectorStatus
 }
 
-// wanted is a target that should be under watch.
+// wanted is a target that should be watched.
 type wanted struct {
 	spec spec
 	seen sighting
 }
 
-// discover looks for devices that came or left, for requests and for a new
-// configuration, until ctx ends; then it stops all watches.
+// discover looks for added and removed devices, for requests and for a new configuration, until ctx ends. It then
+// stops all watches.
 func (d *Daemon) discover(ctx context.Context) error {
 	running, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -66,7 +66,7 @@ func (d *Daemon) discover(ctx context.Context) error {
 	}
 }
 
-// wait waits for the interval, a new configuration or a request; false when ctx has ended.
+// wait waits for the interval, a new configuration or a request. It returns false when ctx has ended.
 func (d *Daemon) wait(ctx context.Context, interval time.Duration) bool {
 	timer := time.NewTimer(interval)
 	defer timer.Stop()
@@ -90,9 +90,9 @@ func (d *Daemon) wait(ctx context.Context, interval time.Duration) bool {
 	}
 }
 
-// asked reports whether there is a request that was not there when they were last answered.
+// asked reports whether there is a request that did not exist when requests were last answered.
 func (d *Daemon) asked(ctx context.Context) bool {
-	names, _ := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests) // what is wrong there is told when they are answered
+	names, _ := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests) // errors are reported when requests are answered
 	return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(d.unanswered, name) })
 }
 
@@ -102,9 +102,9 @@ func (d *Daemon) configuration() config.Config {
 	return d.config
 }
 
-// reconcile looks at what is here and makes the watches match it. No target that hangs
-// holds up another: all are asked at once, and nobody waits for one that is known to hang.
-// It returns whether every target has answered.
+// reconcile examines the host and makes the watches match it. A target that hangs does not delay the others, because
+// all are asked concurrently, and a target that is known to hang is not waited for. It returns whether every target
+// has answered.
 func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 	c := d.configuration()
 	start := time.Now()
@@ -118,7 +118,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 	}
 	d.note(start, seen, answers, err)
 	wanted := d.resolve(c, answers)
-	if !seen.complete { // what is watched may still be there
+	if !seen.complete { // watched targets may still exist
 		d.keepWatched(wanted)
 	}
 	for id, w := range d.current() {
@@ -150,7 +150,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 	return !slices.ContainsFunc(answers, func(a answer) bool { return a.busy || a.hung != nil })
 }
 
-// note keeps how the look at the host went.
+// note records the result of examining the host.
 func (d *Daemon) note(start time.Time, seen scan, answers []answer, err error) {
 	problems := []error{err}
 	ignored := seen.ignored
@@ -183,8 +183,8 @@ func (d *Daemon) current() map[string]*watch {
 	return watches
 }
 
-// start begins to watch a target, with what is stored of it. When the state directory does
-// not answer, it does not: it would learn anew, and write that over what is known.
+// start begins to watch a target, with its stored state. It does not do so when the state directory hangs, because
+// the watch would learn anew and overwrite the stored state.
 func (d *Daemon) start(ctx, running context.Context, t wanted) {
 	way := d.access(t.spec.ID)
 	w, err := through(ctx, d.shared.state, saveTimeout, func(state.Dir) (*watch, error) {
@@ -195,23 +195,23 @@ func (d *Daemon) start(ctx, running context.Context, t wanted) {
 		d.remove(t.spec.ID)
 		return
 	}
-	d.shared.judging.attach(w) // not before: a directory that hangs would attach a watch that nobody runs
+	d.shared.judging.attach(w) // not before, because a hanging directory would attach a watch that nobody runs
 	ctx, cancel := context.WithCancel(running)
 	w.cancel = cancel
 	d.mu.Lock()
 	d.watches[t.spec.ID] = w
 	d.mu.Unlock()
-	go w.Run(ctx) // ends with its context; stop waits for it
+	go w.Run(ctx) // ends with its context; halt waits for it
 }
 
-// stop ends a watch and waits for it, so that its state is saved.
+// stop ends a watch, waits for it so that its state is saved, and removes it.
 func (d *Daemon) stop(w *watch) {
 	d.halt(w)
 	d.remove(w.spec.ID)
 }
 
-// halt is stop for a watch in whose place another is started: what is known of the target is
-// shown all the while, so that no series ends and begins again.
+// halt ends a watch that another will replace. Its state remains in snapshots meanwhile, so that no metric series is
+// interrupted.
 func (d *Daemon) halt(w *watch) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
@@ -219,14 +219,14 @@ func (d *Daemon) halt(w *watch) {
 	w.halted = true
 }
 
-// remove drops a watch that has ended.
+// remove removes a watch that has ended.
 func (d *Daemon) remove(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.watches, id)
 }
 
-// end ends a watch and waits for it with the patience of ctx.
+// end ends a watch and waits for it until ctx ends.
 func (w *watch) end(ctx context.Context) {
 	w.cancel()
 	select {
@@ -236,8 +236,8 @@ func (w *watch) end(ctx context.Context) {
 	}
 }
 
-// stopAll ends all watches. Those that hang share the patience for one, so that a
-// dozen drives that hang do not hold up the end of the process.
+// stopAll ends all watches. They share one timeout, so that a dozen drives that hang do not delay the end of the
+// process.
 func (d *Daemon) stopAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
@@ -251,7 +251,7 @@ func (d *Daemon) stopAll() {
 	}
 }
 
-// answerRequests carries out what the command line left for the daemon, each request once, and tidies up.
+// answerRequests carries out the requests of the command line, each once, and removes expired ones.
 func (d *Daemon) answerRequests(ctx context.Context) {
 	tidied := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.TidyRequests(time.Now()) })
 	names, err := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests)
@@ -274,8 +274,8 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 	}
 }
 
-// carryOut carries out a request. The watch of the target is halted meanwhile, so that there is one way to
-// change the stored state; discovery puts a new one in its place. It returns the levels that were accepted.
+// carryOut carries out a request. It halts the watch of the target first, so that nothing else changes the stored
+// state; discovery then starts a new watch. It returns the levels that were accepted.
 func (d *Daemon) carryOut(ctx context.Context, r state.Request) (accepted map[string]drift.Note, err error) {
 	if err := r.InTime(time.Now()); err != nil {
 		return nil, err
@@ -293,7 +293,7 @@ func (d *Daemon) carryOut(ctx context.Context, r state.Request) (accepted map[st
 	return r.WithNode(accepted, err, func() (map[string]drift.Note, error) { return d.shared.judging.change(r) })
 }
 
-// answered tells how a request went, in the log and to who waits for the answer.
+// answered reports the result of a request, in the log and to whoever waits for the answer.
 func (d *Daemon) answered(ctx context.Context, name string, r state.Request, accepted map[string]drift.Note, err error) {
 	log := d.shared.log.With("target", r.Target, "probe", r.Probe, "asked", r.String())
 	answer := state.Answer{Time: time.Now().UTC()}
@@ -307,7 +307,7 @@ func (d *Daemon) answered(ctx context.Context, name string, r state.Request, acc
 	d.leave(ctx, name, answer)
 }
 
-// leave leaves an answer. While it cannot, the request may stay where it is; it is not carried out again.
+// leave stores an answer. If that fails, the request may remain, but it is not carried out again.
 func (d *Daemon) leave(ctx context.Context, name string, answer state.Answer) {
 	err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.AnswerRequest(name, answer) })
 	if err != nil {

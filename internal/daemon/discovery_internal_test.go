@@ -21,7 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// discovery returns a daemon that discovers on a made-up machine.
+// discovery returns a daemon that discovers the devices of a fake machine.
 func (b bench) discovery() *Daemon {
 	b.t.Helper()
 	dir, err := state.Open(b.t.TempDir())
@@ -37,7 +37,7 @@ func (b bench) discovery() *Daemon {
 	}
 }
 
-// While the host cannot be looked at, what is watched stays, and so does the reader of its health.
+// While the host cannot be examined, watches and health readers remain.
 func TestAScanThatHangsEndsNothing(t *testing.T) {
 	smartctl(t, "captured/ata")
 	b := newBench(t)
@@ -63,7 +63,7 @@ func TestAScanThatHangsEndsNothing(t *testing.T) {
 	assert.Equal(t, record.ControllerDrive, b.status(sata()).Kind)
 }
 
-// Of what is in the state directory only the directory of the fallback file is made.
+// In the state directory, only the directory of the fallback file is created.
 func TestOnlyTheDirectoryOfTheFallbackIsMade(t *testing.T) {
 	c := newBench(t).config
 	c.StateDir = t.TempDir()
@@ -80,7 +80,7 @@ func TestOnlyTheDirectoryOfTheFallbackIsMade(t *testing.T) {
 	require.NoError(t, makeOwn(c, FallbackPath(c)), "a file of somebody's is left alone")
 }
 
-// What was wrong with the stored state of a target is over when the target has left.
+// A problem with the stored state of a target ends when the target is gone.
 func TestTheStateOfATargetThatLeftIsNoProblem(t *testing.T) {
 	s := newBench(t).discovery().shared.state
 	for _, id := range []string{"s1", runsOf("s1"), "s2", runsOf("s2"), requestsOf} {
@@ -95,7 +95,7 @@ func TestTheStateOfATargetThatLeftIsNoProblem(t *testing.T) {
 	assert.ElementsMatch(t, []string{"s2", runsOf("s2"), requestsOf}, left)
 }
 
-// A file that SIGHUP was refused differs from what is in force at once, not when it is looked at next.
+// A file that was refused on SIGHUP counts as changed at once, not only at the next check.
 func TestARefusedFileHasChanged(t *testing.T) {
 	f := &configFile{changed: new(bool)}
 	f.taken(sum{}, os.ErrPermission)

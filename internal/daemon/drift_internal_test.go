@@ -23,7 +23,7 @@ func TestProbesShareTheBudgetOfTheirTarget(t *testing.T) {
 	c.Probes = nil
 	assert.InDelta(t, 0.5, c.DriftSettings(true).FalseAlarmsPerYear, 1e-12)
 
-	// A watch whose spec differs is replaced, so a reload takes these.
+	// A watch whose spec differs is replaced, so these settings take effect on a reload.
 	before := want(c, measure.Subject{}, record.CollectorStatus{}).spec
 	for _, change := range []func(*config.Drift){
 		func(d *config.Drift) { d.SmallestEffect = 0.2 }, func(d *config.Drift) { d.FalseAlarmsPerYear = 1 },
@@ -64,7 +64,7 @@ func TestDriftIsLogged(t *testing.T) {
 	}, lines)
 }
 
-// Trouble of the device is told once, and its end, whatever the host did in between.
+// A problem of the device is logged once, and so is its end, whatever the host did in between.
 func TestTroubleIsLoggedOnceAndItsEnd(t *testing.T) {
 	var log logbook
 	w, p := watch{access: newAccess(), log: log.timeless()}, new(probeState)
@@ -82,8 +82,8 @@ func TestTroubleIsLoggedOnceAndItsEnd(t *testing.T) {
 	}, strings.Split(log.b.String(), "\n"))
 }
 
-// A drive that was slow from its first hours on is warned of: in the snapshot, from which the page, the findings and the
-// commands have it.
+// A drive that was slow from its first hours on causes a warning in the snapshot, from which the page, the findings
+// and the commands take it.
 func TestDrivesFarSlowerThanTheirPeersAreWarnedOf(t *testing.T) {
 	shared := &shared{judging: newJudging(drift.Default())}
 	d := &Daemon{shared: shared}

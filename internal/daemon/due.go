@@ -9,9 +9,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// plan notes when the calendar has each suite due on the target: the first time after
-// the suite was last complete or planned anew, so that a time at which it was not stays,
-// in the past, until one is.
+// plan records when each suite is due on the target: the first scheduled time after the suite was last complete, or
+// since its schedule changed. A time at which the suite did not complete therefore remains, in the past, until a run
+// completes.
 func (s *suites) plan(calendar []config.Run, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +37,7 @@ func (s *suites) plan(calendar []config.Run, now time.Time) {
 	}
 }
 
-// timesOf is a text that is another one when the runs are due at other times.
+// timesOf returns a text that differs whenever the times at which the runs are due differ.
 func timesOf(runs []config.Run) string {
 	var times []string
 	for _, r := range runs {
@@ -57,13 +57,12 @@ func ofSuite(runs []config.Run, suite string) []config.Run {
 	return those
 }
 
-// firstDue returns the first time after since at which one of the runs is due, zero
-// when there is none.
+// firstDue returns the first time after since at which one of the runs is due, or zero when there is none.
 func firstDue(runs []config.Run, since time.Time) time.Time {
 	var first time.Time
 	for _, r := range runs {
 		next, err := r.Next(since.Round(0))
-		if err != nil || next.IsZero() { // the configuration was checked: there is no such day
+		if err != nil || next.IsZero() { // the configuration is valid, so there is no such day
 			continue
 		}
 		if first.IsZero() || next.Before(first) {

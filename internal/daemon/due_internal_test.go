@@ -25,7 +25,7 @@ func weekly(suite string) config.Run {
 	return config.Run{Suite: suite, Calendar: config.Calendar{Schedule: "0 3 * * 0", TimeZone: "UTC"}} // 22 November 2026 is a Sunday
 }
 
-// ranOn are the suites of a target on which quick was last complete on that day.
+// ranOn returns the suites of a target on which quick was last complete on day n; never if n is 0.
 func ranOn(n int) *suites {
 	s := newSuites(nil, nil)
 	if n > 0 {
@@ -34,7 +34,7 @@ func ranOn(n int) *suites {
 	return s
 }
 
-// restarted is what becomes of them when the daemon starts again.
+// restarted returns the suites after a restart of the daemon.
 func (s *suites) restarted() *suites {
 	again := newSuites(s.plans(), nil)
 	for _, status := range s.statuses {
@@ -43,7 +43,7 @@ func (s *suites) restarted() *suites {
 	return again
 }
 
-// due tells when each suite is.
+// due returns when each suite is due.
 func (s *suites) due() map[string]time.Time {
 	all := map[string]time.Time{}
 	for _, status := range s.statuses {
@@ -57,7 +57,7 @@ func TestSuitesAreDueAfterTheirLastRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		ran  int
 		runs []config.Run
-		want map[string]time.Time // in a daemon that starts on the 20th, planned so since the 5th
+		want map[string]time.Time // in a daemon that starts on the 20th, with a schedule from the 5th
 	}{
 		"never run":              {0, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(6)}},
 		"run yesterday":          {19, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(20)}},
@@ -79,7 +79,7 @@ func TestSuitesAreDueAfterTheirLastRun(t *testing.T) {
 	}
 }
 
-// A change counts from when it was made, whether the daemon was restarted for it, as in Kubernetes, or not.
+// A change of the schedule counts from when it was made, whether it took a restart, as in Kubernetes, or a reload.
 func TestAChangeOfTheCalendarCountsFromThen(t *testing.T) {
 	for name, next := range map[string]func(*suites) *suites{
 		"reloaded":  func(s *suites) *suites { return s },
@@ -101,7 +101,7 @@ func TestAChangeOfTheCalendarCountsFromThen(t *testing.T) {
 	}
 }
 
-// A run that was cut short or failed is owed still, before a restart and after it.
+// A run that ended early or failed remains due, before and after a restart.
 func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
 	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
 	assert.Equal(t, map[string]time.Time{"quick": at3(8)}, again.due())
 	assert.Equal(t, day(9), again.of("quick").Last.Finished, "the last one is shown, complete or not")
 
-	for n := 10; n < 40; n++ { // until no report of a complete run is kept
+	for n := 10; n < 40; n++ { // until the report of the complete run has been dropped
 		ends(again, n, short)
 	}
 	again = restarted(again.plans())

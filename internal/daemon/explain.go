@@ -6,8 +6,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// Explain returns what is behind the verdict on a target, and the states of its probes and its traffic; false when no
-// target under watch has this id. It reads memory only.
+// Explain returns the evidence behind the verdict on a target, and the states of its probes and its traffic. It
+// returns false when no watched target has this id. It only reads memory.
 func (d *Daemon) Explain(id string) (report.Explained, bool) {
 	d.mu.Lock()
 	w, ok := d.watches[id]

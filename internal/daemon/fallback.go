@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// fallbackDir is where, in the state directory, a probe file is made when nothing
-	// else may be watched.
+	// fallbackDir is the directory, in the state directory, of the probe file that is made when nothing else may be
+	// watched.
 	fallbackDir = "probe"
 	// fallbackBytes is the size of that file.
 	fallbackBytes = 1 << 30
 )
 
-// fallback is what is done because nothing that the configuration selects may be watched.
+// fallback says how the daemon copes when none of the selected targets may be watched.
 type fallback struct {
 	used bool
-	// warning is of the node; the zero Warning when there is something to watch.
+	// warning is a warning about the node; the zero Warning when there is something to watch.
 	warning record.Warning
 }
 
-// FallbackPath is the directory of the probe file that is measured when nothing else may be.
+// FallbackPath returns the directory of the probe file that is measured when nothing else may be.
 func FallbackPath(c config.Config) string { return filepath.Join(c.StateDir, fallbackDir) }
 
-// fallBack returns the file in the state directory that is to be measured when nothing else
-// may be, and notes what is done. From a host that could not be looked at nothing follows.
+// fallBack returns the file in the state directory if it has to be measured because nothing else may be, and records
+// the decision. It decides nothing when the host could not be examined.
 func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candidate, bool) {
 	if !seen.complete {
 		return candidate{}, false
@@ -66,7 +66,7 @@ func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candida
 	return fileCandidate(c, seen.mounted, config.File{Path: path, SizeBytes: fallbackBytes}), true
 }
 
-// FallbackText says that the fallback file is used, and how to switch it off.
+// FallbackText returns a text that says that the fallback file is used, and how to turn that off.
 func FallbackText(path string) string {
 	return fmt.Sprintf("no device here is selected and may be opened, and files is empty: a probe file of %s is made in %s and measured instead, "+
 		"with durable writes; fallback_file: false in the configuration switches that off", config.FormatSize(fallbackBytes), path)

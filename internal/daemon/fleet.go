@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	// fleetCheck is for how long an answer of the API server stands: it is asked again
-	// while no run is due, so that what keeps runs from beginning shows before one is.
+	// fleetCheck is how long an answer of the API server remains valid. The server is asked again even while no run
+	// is due, so that a problem shows before it keeps a run from beginning.
 	fleetCheck = 10 * time.Minute
-	// fleetRetry is the same of a failure.
+	// fleetRetry is the same for a failed request.
 	fleetRetry = time.Minute
 )
 
-// errNotPermitted says that a run has to wait for other nodes, or for an answer.
+// errNotPermitted means that a run has to wait for other nodes, or for an answer of the API server.
 var errNotPermitted = errors.New("not permitted to run now")
 
-// permits keeps the runs of this node apart from those of other nodes. nil permits
-// everything: there is no fleet.
+// permits coordinates the runs of this node with those of other nodes. A nil permits always permits, because there is
+// no fleet.
 type permits struct {
 	semaphore *fleet.Semaphore
 	log       *slog.Logger
 
 	mu     sync.Mutex
-	status record.CollectorStatus // of the last time that the API server was asked anything
-	asked  time.Time              // when that was
+	status record.CollectorStatus // of the last request to the API server
+	asked  time.Time              // the time of that request
 }
 
-// newPermits returns nil when the configuration does not ask for any.
+// newPermits returns nil when the configuration does not enable a fleet.
 func newPermits(c config.Config, log *slog.Logger) (*permits, error) {
 	if !c.Fleet.Enabled {
-		return nil, nil //nolint:nilnil // no fleet is a valid one
+		return nil, nil //nolint:nilnil // having no fleet is valid
 	}
 	s, err := fleet.Connect(fleet.Options{
 		Permits: c.Fleet.MaxRuns, Lease: c.Fleet.Lease, Namespace: c.Fleet.Namespace, Kubeconfig: c.Fleet.Kubeconfig,
@@ -53,11 +53,11 @@ func newPermits(c config.Config, log *slog.Logger) (*permits, error) {
 	return &permits{semaphore: s, log: log, status: record.CollectorStatus{Collector: "fleet", Success: true}}, nil
 }
 
-// pause is how long to wait for a permit before it is asked for again.
+// pause returns how long to wait before asking for a permit again.
 func (p *permits) pause() time.Duration { return p.semaphore.Pause() }
 
-// under does what needs a permit. Error: errNotPermitted when there is none now.
-// fleet.ErrLost is the cause of the end of ctx when it is lost meanwhile.
+// under calls do with a permit. It returns errNotPermitted when there is none now. When the permit is lost meanwhile,
+// the context of do ends with the cause fleet.ErrLost.
 func (p *permits) under(ctx context.Context, do func(context.Context) (record.RunReport, error)) (record.RunReport, error) {
 	if p == nil {
 		return do(ctx)
@@ -82,7 +82,7 @@ func (p *permits) under(ctx context.Context, do func(context.Context) (record.Ru
 	report, runErr := do(running)
 	end(nil)
 	<-ended
-	// It is given back even when the daemon stops.
+	// The permit is returned even when the daemon stops.
 	start = time.Now()
 	err = permit.Release(context.WithoutCancel(ctx))
 	p.note(start, err)
@@ -92,11 +92,11 @@ func (p *permits) under(ctx context.Context, do func(context.Context) (record.Ru
 	return report, runErr
 }
 
-// watch asks the API server when nothing else has for a while, until ctx ends.
+// watch asks the API server when there was no other request for a while, until ctx ends.
 func (p *permits) watch(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if wait := p.fresh(); wait > 0 {
-			schedule.Pause(ctx, min(wait, fleetRetry)) // what a run hears may be worse
+			schedule.Pause(ctx, min(wait, fleetRetry)) // a run's own request may fail meanwhile
 			continue
 		}
 		start := time.Now()
@@ -107,7 +107,7 @@ func (p *permits) watch(ctx context.Context) error {
 	return nil
 }
 
-// fresh is for how much longer what was last heard of the API server stands.
+// fresh returns how much longer the last answer of the API server remains valid.
 func (p *permits) fresh() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,8 +118,8 @@ func (p *permits) fresh() time.Duration {
 	return time.Until(p.asked.Add(lasts))
 }
 
-// note keeps how the API server was last asked, and logs it when it is news. That
-// others run, or have taken the permit, is an answer.
+// note records the result of the last request to the API server, and logs a change. That other nodes run or have
+// taken the permit is not a failure.
 func (p *permits) note(start time.Time, err error) {
 	if errors.Is(err, fleet.ErrTaken) || errors.Is(err, fleet.ErrLost) {
 		err = nil
@@ -136,7 +136,7 @@ func (p *permits) note(start time.Time, err error) {
 	}
 }
 
-// collector returns how the API server was last asked; none without a fleet.
+// collector returns the status of the last request to the API server; nothing without a fleet.
 func (p *permits) collector() []record.CollectorStatus {
 	if p == nil {
 		return nil

@@ -13,20 +13,22 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// flight is the flight recorder and what is kept of it. Its lock is taken after that of the recorder, never before.
+// flight is the flight recorder and its kept recordings. mu may be locked while the recorder's lock is held, but not
+// the other way round.
 type flight struct {
 	*recorder.Recorder
-	// These two are for the sampler's goroutine. stalling is when the stalls began that were told and go on, by device.
+	// The goroutine of the sampler owns host and stalling. stalling holds the start of each stall that was reported
+	// and is still in progress, by device.
 	host     *recorder.HostReader
 	stalling map[string]time.Time
 
 	mu       sync.Mutex
 	settings recorder.Settings
-	kept     []state.Recording // as they were written
+	kept     []state.Recording // as they were written to the state directory
 	written  uint64
 	failed   uint64
-	lost     time.Time                // when a recording was; zero when that has been told for long enough
-	devices  map[string]record.Device // all that were seen lately, by id
+	lost     time.Time                // when a recording was lost; zero once that has been reported for long enough
+	devices  map[string]record.Device // all devices seen recently, by id
 	seen     map[string]time.Time
 }
 
@@ -44,14 +46,14 @@ func (f *flight) configure(s recorder.Settings) {
 	f.settings = s
 }
 
-// names says whether slow I/Os are recorded with who submitted them.
+// names reports whether slow I/Os are recorded along with who submitted them.
 func (f *flight) names() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.settings.Enabled && f.settings.Names
 }
 
-// describe tells what a device is, or was.
+// describe returns what is known about a device, present or not.
 func (f *flight) describe(id string) record.Device {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,7 +63,7 @@ func (f *flight) describe(id string) record.Device {
 	return record.Device{ID: id}
 }
 
-// see notes what the devices are, and returns those whose link is another one than before.
+// see records the current devices, and returns those whose link has changed.
 func (f *flight) see(devices []record.Device, now time.Time) (relinked map[string]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -79,7 +81,7 @@ func (f *flight) see(devices []record.Device, now time.Time) (relinked map[strin
 	return relinked
 }
 
-// linkOf is what the PCIe link of a device has trained to; zero without one.
+// linkOf returns the rate that the PCIe link of a device trained to; zero without a link.
 func linkOf(d record.Device) record.LinkRate {
 	if d.Link == nil {
 		return record.LinkRate{}
@@ -87,10 +89,10 @@ func linkOf(d record.Device) record.LinkRate {
 	return d.Link.Current()
 }
 
-// forgetAfter is longer than the ring of the recorder reaches back.
+// forgetAfter is when a device that is gone is forgotten. It is longer than the ring of the recorder reaches back.
 const forgetAfter = 15 * time.Minute
 
-// recordOn writes recordings that are due until ctx ends, and then what there is of the others.
+// recordOn writes recordings when they are due until ctx ends, and then writes the incomplete ones.
 func (d *Daemon) recordOn(ctx context.Context) error {
 	for schedule.Pause(ctx, time.Second) {
 		d.look(time.Now())
@@ -106,7 +108,7 @@ func (d *Daemon) recordOn(ctx context.Context) error {
 	return nil
 }
 
-// look notes what the devices are, and what was read of them.
+// look records the current devices and their readings.
 func (d *Daemon) look(now time.Time) {
 	devices := d.present()
 	relinked := d.flight.see(devices, now)
@@ -123,7 +125,7 @@ func (d *Daemon) look(now time.Time) {
 	}
 }
 
-// present are the devices under watch.
+// present returns the devices of the watched targets.
 func (d *Daemon) present() []record.Device {
 	var all []record.Device
 	for _, w := range d.current() {
@@ -134,5 +136,5 @@ func (d *Daemon) present() []record.Device {
 	return all
 }
 
-// tookSecond records a second.
+// tookSecond passes a second to the recorder.
 func (d *Daemon) tookSecond(s traffic.Second) { d.flight.Take(s, d.flight.host.Read()) }

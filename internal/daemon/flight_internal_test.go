@@ -29,7 +29,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// flying is a daemon that records one drive, and keeps recordings in a directory.
+// flying returns a daemon that records one drive and keeps its recordings in the directory at.
 func flying(t *testing.T, at string) (d *Daemon, log *bytes.Buffer) {
 	t.Helper()
 	log = &bytes.Buffer{}
@@ -49,19 +49,19 @@ func flying(t *testing.T, at string) (d *Daemon, log *bytes.Buffer) {
 	return d, log
 }
 
-// second records a second in which others read.
+// second records a second with reads by others.
 func (d *Daemon) second(reads uint64) {
 	d.tookSecond(traffic.Second{Time: time.Now(), Devices: []traffic.Counted{
 		{Device: traffic.Device{ID: "eui.1", Number: "259:0"}, Disk: counters.Disk{ReadIOs: reads, InFlight: 2}, Timing: counters.ExactTimes},
 	}})
 }
 
-// stalls has the drive stall.
+// stalls makes the drive stall.
 func (d *Daemon) stalls(at time.Time, length time.Duration) {
 	d.tookStall(traffic.Device{ID: "eui.1", Number: "259:0"}, record.Stall{Start: at, Length: length, Cause: record.StallByDevice, InFlight: 2})
 }
 
-// end stops the daemon: recordings that go on are written as they are.
+// end stops the daemon, which writes incomplete recordings as they are.
 func (d *Daemon) end(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -75,7 +75,7 @@ func (d *Daemon) recorded() record.RecorderStatus {
 	return *s.Recorder
 }
 
-// A stall that was told while it went on was a discard: its recording says so.
+// If a stall that was reported while in progress turns out to be a discard, its recording says so.
 func TestTheRecordingOfAStallThatWasADiscard(t *testing.T) {
 	d, _ := flying(t, t.TempDir())
 	device, stall := traffic.Device{ID: "eui.1", Number: "259:0"}, record.Stall{Start: time.Now(), Length: 10 * time.Second, Cause: record.StallByDevice, InFlight: 1, Ongoing: true}
@@ -89,7 +89,7 @@ func TestTheRecordingOfAStallThatWasADiscard(t *testing.T) {
 	assert.Equal(t, "no I/O completed for 70 s, with 1 in flight: no stall by the device (cause: discard)", status.Recordings[0].Triggers[0].Text)
 }
 
-// In the minute after a stall, the daemon is stopped: what is there is written, and a restart has it again.
+// When the daemon is stopped in the minute after a stall, it writes what it has, and finds it after a restart.
 func TestAStopInTheMinuteAfterAStall(t *testing.T) {
 	at := t.TempDir()
 	d, _ := flying(t, at)
@@ -178,7 +178,7 @@ func TestRecordingOnDemand(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
-// A request that cannot be removed is carried out once.
+// A request that cannot be removed is carried out only once.
 func TestARequestThatStaysIsCarriedOutOnce(t *testing.T) {
 	testenv.Root(t)
 	d, log := flying(t, t.TempDir())
@@ -236,7 +236,7 @@ func TestTheOldestRecordingsGoFirst(t *testing.T) {
 	again, _ := flying(t, at)
 	assert.Equal(t, []string{"2", "3", "4"}, ids(again), "the files are gone, too")
 
-	// A reload with less room takes effect within a second.
+	// A reload with lower limits takes effect within a second.
 	size := again.recorded().Recordings[0].Bytes
 	again.flight.configure(recorder.Settings{Enabled: true, MaxRecordings: 3, MaxBytes: 2 * size})
 	again.dropRecordings()
@@ -249,7 +249,7 @@ func TestTheOldestRecordingsGoFirst(t *testing.T) {
 	require.Len(t, problems, 1)
 	assert.Contains(t, problems[0].Text, "recorder.max_size")
 
-	// It is lost: nothing can be done, so that the problem does not wait for the next recording.
+	// The recording is lost and nothing can be done, so the problem does not last until the next recording.
 	again.forgetLost(time.Now())
 	_, problems = again.shared.state.status()
 	assert.Len(t, problems, 1)
@@ -281,7 +281,8 @@ func TestADamagedRecordingIsSetAside(t *testing.T) {
 	assert.Len(t, aside, 1)
 }
 
-// A full disk is told in metric, log and finding; sampling goes on, and when there is room again, the recording is written.
+// A full disk shows in the metrics, the log and a finding. Sampling continues, and once there is room again, the
+// recording is written.
 func TestAFullDisk(t *testing.T) {
 	testenv.Root(t)
 	disk := t.TempDir()
@@ -310,11 +311,11 @@ func TestAFullDisk(t *testing.T) {
 	assert.NotContains(t, log.String(), "is lost")
 }
 
-// While the state directory hangs, and a recording waits for it, seconds are taken and triggers are told.
+// While a recording waits for a state directory that hangs, seconds are still recorded and triggers handled.
 func TestAHungStateDirectoryDoesNotHoldUpSampling(t *testing.T) {
 	d, _ := flying(t, t.TempDir())
 	d.stalls(time.Now(), 3*time.Second)
-	d.shared.state.turn.Lock() // as a save that hangs does
+	d.shared.state.turn.Lock() // as a hanging save does
 	written := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -335,7 +336,7 @@ func TestAHungStateDirectoryDoesNotHoldUpSampling(t *testing.T) {
 	assert.Len(t, d.recorded().Recordings, 1)
 }
 
-// What the daemon reads of a drive for other purposes is what is recorded of it, too.
+// The recording includes what the daemon reads from a drive for other purposes.
 func TestReadingsOfDrives(t *testing.T) {
 	d, _ := flying(t, t.TempDir())
 	at := time.Now()

@@ -17,19 +17,19 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// firstReading is how long discovery waits for the first reading of new controllers, so
-// that their settings are among the conditions from the first round on.
+// firstReading is how long discovery waits for the first reading of new controllers, so that their settings are among
+// the conditions from the first round on.
 const firstReading = 2 * time.Second
 
-// keeper keeps what is known of the health of the devices under watch: a reader for each
-// controller and drive, so that none delays another, and one count of all interrupts.
+// keeper keeps the health of the watched devices. It has a reader for each controller and drive, so that none delays
+// another, and one counter of all interrupts.
 type keeper struct {
 	fs    sysfs.FS
 	log   *slog.Logger
 	meter *health.Meter
-	// scanning keeps discovery from hanging in a driver's attributes.
+	// scanning protects discovery from hanging in a driver's attributes.
 	scanning guard.Guard
-	// changed wakes the count of interrupts when the sources are others.
+	// changed wakes the counter of interrupts when the sources change.
 	changed chan struct{}
 
 	mu         sync.Mutex
@@ -38,7 +38,7 @@ type keeper struct {
 	readers    map[string]*healthReader
 	interrupts map[string]record.Interrupts
 	counted    record.CollectorStatus
-	said       map[string]bool // what is said once in the life of the daemon
+	said       map[string]bool // messages that are logged only once in the life of the daemon
 }
 
 func newKeeper(fs sysfs.FS, log *slog.Logger) *keeper {
@@ -48,14 +48,13 @@ func newKeeper(fs sysfs.FS, log *slog.Logger) *keeper {
 	}
 }
 
-// follow makes the readers match the devices under watch. It waits a moment for the
-// first readings of new ones.
+// follow makes the readers match the watched devices. It waits up to firstReading for the first readings of new ones.
 func (k *keeper) follow(ctx, running context.Context, c config.Config, devices []record.Device) {
 	var sources []health.Source
 	if c.Health.Enabled {
 		var err error
 		sources, err = guard.Do(ctx, &k.scanning, scanTimeout, func(context.Context) ([]health.Source, error) { return health.Sources(k.fs, devices), nil })
-		if err != nil { // those that are known stay
+		if err != nil { // the known readers stay
 			if k.news(err.Error()) {
 				k.log.Error("the controllers of drives cannot be looked up", "err", err)
 			}
@@ -103,7 +102,7 @@ func (k *keeper) follow(ctx, running context.Context, c config.Config, devices [
 	}
 }
 
-// take notes which sources there are now.
+// take records the current sources.
 func (k *keeper) take(settings config.Health, sources []health.Source) {
 	k.mu.Lock()
 	same := slices.EqualFunc(k.sources, sources, func(a, b health.Source) bool {
@@ -114,12 +113,12 @@ func (k *keeper) take(settings config.Health, sources []health.Source) {
 	if !same {
 		select {
 		case k.changed <- struct{}{}:
-		default: // it is awake
+		default: // a wake-up is already pending
 		}
 	}
 }
 
-// news reports what would be said of every drive in the same words: true the first time.
+// news reports whether the message is new. It avoids repeating for every drive what is the same for all.
 func (k *keeper) news(reason string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -148,7 +147,7 @@ func (k *keeper) start(running context.Context, s health.Source, interval time.D
 	return r
 }
 
-// stop ends a reader; one that hangs does not end it, as the guard leaves that behind.
+// stop ends a reader and waits for it. A call that hangs does not delay this, because the guard leaves it behind.
 func (k *keeper) stop(name string, r *healthReader) {
 	r.cancel()
 	<-r.done
@@ -203,7 +202,7 @@ func (k *keeper) counts(found map[string]record.Interrupts, status record.Collec
 	}
 }
 
-// complete adds what the controllers of a device say to its conditions.
+// complete adds the settings that the controllers of a device report to its conditions.
 func (k *keeper) complete(d record.Device, c record.Conditions) record.Conditions {
 	var known []record.Health
 	readers := k.current()
@@ -216,7 +215,7 @@ func (k *keeper) complete(d record.Device, c record.Conditions) record.Condition
 	return health.Complete(c, known)
 }
 
-// reading is what was last read of a device. Its time is zero when nothing was.
+// reading returns the last readings of a device. Its time is zero when there are none.
 func (k *keeper) reading(id string) (r recorder.Reading) {
 	k.mu.Lock()
 	sources, interrupts := k.sources, k.interrupts
@@ -239,7 +238,7 @@ func (k *keeper) reading(id string) (r recorder.Reading) {
 		}
 		if i, ok := interrupts[s.Name]; ok {
 			sum := i.Count
-			if r.Interrupts != nil { // of several paths
+			if r.Interrupts != nil { // the device has several paths
 				sum += *r.Interrupts
 			}
 			r.Interrupts, r.Counted = &sum, i.Time
@@ -249,7 +248,7 @@ func (k *keeper) reading(id string) (r recorder.Reading) {
 	return r
 }
 
-// fill adds to a snapshot what is known of the health of its targets.
+// fill adds the health of the targets to a snapshot.
 func (k *keeper) fill(s *record.Snapshot) {
 	k.mu.Lock()
 	sources, interrupts, counted := k.sources, k.interrupts, k.counted
@@ -266,7 +265,7 @@ func (k *keeper) fill(s *record.Snapshot) {
 		if i, ok := interrupts[source.Name]; ok {
 			status.Interrupts = &i
 		} else if source.Kind == record.ControllerVirtio {
-			continue // there is nothing to say of it
+			continue // virtio controllers have nothing but interrupts
 		}
 		s.Controllers = append(s.Controllers, status)
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// logbook is what was logged.
+// logbook collects what is logged.
 type logbook struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -37,7 +37,7 @@ func (l *logbook) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// timeless returns a logger into the book that writes no times.
+// timeless returns a logger that writes into the book without times.
 func (l *logbook) timeless() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
@@ -53,7 +53,7 @@ func (l *logbook) count(text string) int {
 	return strings.Count(l.b.String(), text)
 }
 
-// bench is a keeper of a made-up machine.
+// bench is a keeper on a fake machine.
 type bench struct {
 	*keeper
 	t      *testing.T
@@ -80,7 +80,7 @@ func (b bench) follow(devices ...record.Device) {
 	b.keeper.follow(b.t.Context(), context.WithoutCancel(b.t.Context()), b.config, devices)
 }
 
-// smartctl makes the program that the keeper finds print an answer.
+// smartctl installs a program that prints the given answer and that the keeper finds as smartctl.
 func smartctl(t *testing.T, answer string) {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "health", "testdata", answer+".json"))
@@ -132,7 +132,8 @@ func TestTheHealthOfADriveIsInTheSnapshot(t *testing.T) {
 	assert.Equal(t, record.Snapshot{Targets: []record.TargetStatus{{Device: sata()}}}, s, "switched off, nothing is known")
 }
 
-// A drive is named by who shows the warning. Of a drive with two controllers, that does not say which of them is meant.
+// Whoever shows a warning names the drive. For a drive with two controllers, that does not say which controller is
+// meant.
 func TestAWarningNamesTheControllerOfSeveral(t *testing.T) {
 	hot := record.Warning{Code: record.WarnThrottling, Text: "slowed down"}
 	r := &healthReader{source: health.Source{Name: "nvme1", Devices: []record.Device{onNVMe()}}}
@@ -146,7 +147,7 @@ func TestAWarningNamesTheControllerOfSeveral(t *testing.T) {
 	assert.Equal(t, []record.Warning{hot}, r.now.Warnings, "its own are left alone")
 }
 
-// A reading that failed has no result; that of before is not shown in its place.
+// A reading that failed has no result; the previous result is not shown instead.
 func TestAFailedReadingEndsTheResult(t *testing.T) {
 	smartctl(t, "captured/ata")
 	b := newBench(t)
@@ -155,9 +156,9 @@ func TestAFailedReadingEndsTheResult(t *testing.T) {
 	require.Eventually(t, func() bool { return b.status(sata()).Disk != nil }, time.Minute, time.Millisecond)
 	path, err := health.FindSmartctl()
 	require.NoError(t, err)
-	become := func(script string) { // in one step, as it runs all the time
-		// No process is started meanwhile: it would have the file open for writing until it executes
-		// another one, and a program that is open for writing cannot be executed.
+	become := func(script string) { // atomically, because it runs all the time
+		// Hold the lock so that no process is started meanwhile. A forked child would have the file open for writing
+		// until it executes another program, and a program that is open for writing cannot be executed.
 		syscall.ForkLock.RLock()
 		defer syscall.ForkLock.RUnlock()
 		require.NoError(t, os.WriteFile(path+".new", []byte("#!/bin/sh\n"+script+"\n"), 0o700))
@@ -179,7 +180,7 @@ func testdata(t *testing.T) string {
 	return path
 }
 
-// status returns what a snapshot says of the only controller.
+// status returns the only controller in a snapshot.
 func (b bench) status(d record.Device) record.Controller {
 	s := record.Snapshot{Targets: []record.TargetStatus{{ID: d.ID, Device: d}}}
 	b.fill(&s)
@@ -187,7 +188,7 @@ func (b bench) status(d record.Device) record.Controller {
 	return s.Controllers[0]
 }
 
-// Both controllers of a drive are without node: each has its say in the one status.
+// Neither controller of the drive has a device node. Both errors appear in the one status.
 func TestControllersThatCannotBeOpened(t *testing.T) {
 	b := newBench(t)
 	b.follow(onNVMe())
@@ -233,7 +234,7 @@ func TestInterruptsAreCounted(t *testing.T) {
 	require.Len(t, s.Collectors, 1)
 	assert.True(t, s.Collectors[0].Success)
 
-	// A device that comes is counted at once, and the table that cannot be read is told.
+	// A new device is counted at once, and a table that cannot be read is logged.
 	require.NoError(t, os.WriteFile(filepath.Join(b.root, "proc/interrupts"), []byte("nonsense\n"), 0o600))
 	b.follow(onVirtio(), onNVMe())
 	require.Eventually(t, func() bool { return b.log.count("interrupts cannot be counted") == 1 }, time.Minute, time.Millisecond)
@@ -241,7 +242,7 @@ func TestInterruptsAreCounted(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-// A reload that asks for every queue of a drive takes effect at once, and for that drive alone.
+// A reload that requests every queue of a drive takes effect at once, and only for that drive.
 func TestInterruptsOfEveryQueueAreAskedFor(t *testing.T) {
 	b := newBench(t)
 	every := func() map[string]bool {

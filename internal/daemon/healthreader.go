@@ -13,10 +13,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
-// healthCollector is what readings of health are called.
+// healthCollector is the collector name of health readings.
 const healthCollector = "health"
 
-// healthReader reads one controller or drive from time to time.
+// healthReader reads one controller or drive periodically.
 type healthReader struct {
 	keeper   *keeper
 	source   health.Source
@@ -29,7 +29,7 @@ type healthReader struct {
 
 	mu        sync.Mutex
 	now       health.Reading
-	known     *record.Health // of the last reading that succeeded
+	known     *record.Health // from the last reading that succeeded
 	collector record.CollectorStatus
 }
 
@@ -56,7 +56,7 @@ func (r *healthReader) close() {
 	}
 }
 
-// report notes how a reading went, and logs what is news.
+// report records the result of a reading, and logs a change.
 func (r *healthReader) report(start time.Time, err error) {
 	status := collected(healthCollector, "", start, err)
 	r.mu.Lock()
@@ -75,7 +75,7 @@ func (r *healthReader) report(start time.Time, err error) {
 	}
 }
 
-// read asks once and keeps what was said.
+// read takes one reading and keeps it.
 func (r *healthReader) read(ctx context.Context) error {
 	now, err := r.reader.Read(ctx)
 	r.mu.Lock()
@@ -87,14 +87,14 @@ func (r *healthReader) read(ctx context.Context) error {
 	return err
 }
 
-// lastKnown returns the last reading that succeeded, nil when none has.
+// lastKnown returns the last reading that succeeded, or nil when none has.
 func (r *healthReader) lastKnown() *record.Health {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.known
 }
 
-// temperature is that of the whole drive in the last reading, and when that was; nil when it is not known.
+// temperature returns the temperature of the whole drive and when it was read; nil when it is not known.
 func (r *healthReader) temperature() (at time.Time, celsius *int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +111,8 @@ func (r *healthReader) temperature() (at time.Time, celsius *int) {
 	return time.Time{}, nil
 }
 
-// fill adds to the targets what the reading says of their device, and returns it.
+// fill adds the warnings and the status of the last reading to the targets on the controller's devices, and returns
+// the controller.
 func (r *healthReader) fill(targets []record.TargetStatus) record.Controller {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,7 +132,8 @@ func (r *healthReader) fill(targets []record.TargetStatus) record.Controller {
 	return r.now.Controller
 }
 
-// warningsFor are what the controller or drive says of itself. Of several controllers of a device, each is named.
+// warningsFor returns the warnings about the controller or drive. When a device has several controllers, each warning
+// names its controller.
 func (r *healthReader) warningsFor(d record.Device) []record.Warning {
 	if len(d.Controllers) < 2 {
 		return r.now.Warnings
@@ -143,8 +145,8 @@ func (r *healthReader) warningsFor(d record.Device) []record.Warning {
 	return named
 }
 
-// withCollector adds the status of a reading. That of a second controller of the same
-// device joins the first's: the health of a device is read when that of all is.
+// withCollector adds the status of a reading. It merges the status of a second controller of the same device with
+// that of the first. The health of a device is known only when all of its controllers can be read.
 func withCollector(all []record.CollectorStatus, status record.CollectorStatus, device string) []record.CollectorStatus {
 	status.Device = device
 	all = slices.Clone(all)

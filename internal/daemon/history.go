@@ -10,11 +10,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// saveHistoryEvery bounds what a crash loses of the plots. They are for the eye: it is not worth a write every ten minutes.
+// saveHistoryEvery limits what the plots lose in a crash. Plots are only looked at, so they are not worth a write
+// every ten minutes.
 const saveHistoryEvery = time.Hour
 
-// History returns the figures of a target over the last month; false when no target under watch has this id. It reads
-// memory only.
+// History returns the figures of a target over the last month, or false when no watched target has this id. It only
+// reads memory.
 func (d *Daemon) History(id string) (*history.History, bool) {
 	w, ok := d.current()[id]
 	if !ok {
@@ -23,7 +24,7 @@ func (d *Daemon) History(id string) (*history.History, bool) {
 	return &w.history, true
 }
 
-// restoreHistory puts back what is stored. Without it the plots begin anew.
+// restoreHistory restores the stored history. Without one, the plots begin anew.
 func (w *watch) restoreHistory(now time.Time) {
 	w.historySaved.Store(now.UnixNano())
 	kept, found, err := w.shared.state.History(w.spec.ID)
@@ -45,11 +46,12 @@ func (w *watch) saveHistory(ctx context.Context, timeout time.Duration) {
 	err := w.shared.state.save(ctx, timeout, func(d state.Dir) error { return d.SaveHistory(w.spec.ID, kept) })
 	w.shared.state.report(historyOf(w.spec.ID), err)
 	if err != nil {
-		w.historySaved.Store(now.Add(firstSave - saveHistoryEvery).UnixNano()) // so soon again
+		w.historySaved.Store(now.Add(firstSave - saveHistoryEvery).UnixNano()) // retry soon
 	}
 }
 
-// keepHistories saves what is due until ctx ends. Traffic is known of targets that are not probed, too.
+// keepHistories saves the histories that are due until ctx ends. It includes targets that are not probed, because
+// they have traffic as well.
 func (d *Daemon) keepHistories(ctx context.Context) error {
 	for schedule.Pause(ctx, firstSave) {
 		for _, w := range d.current() {
@@ -61,7 +63,8 @@ func (d *Daemon) keepHistories(ctx context.Context) error {
 	return nil
 }
 
-// remember adds a good round to the history. Too few of its I/Os lie beyond its p99: that of the window stands for it.
+// remember adds a good round to the history. A single round has too few I/Os beyond its p99, so the p99 of the window
+// is used instead.
 func (w *watch) remember(p *probeState, m record.Measurement) {
 	if m.Outcome != record.OutcomeOK {
 		return
@@ -81,7 +84,7 @@ func (w *watch) remember(p *probeState, m record.Measurement) {
 	}
 }
 
-// rememberTraffic adds what others did in half a minute to the history.
+// rememberTraffic adds the traffic of one interval to the history.
 func (w *watch) rememberTraffic(t record.Traffic) {
 	add := func(f history.Figure, value, weight float64) {
 		w.history.Add(history.Key{Source: history.Traffic, Figure: f}, t.Time.Add(-t.Length/2), value, weight)

@@ -17,11 +17,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// What real rounds and the traffic of others were is in the history, and is so after a restart.
+// The history contains the results of real rounds and of traffic, also after a restart.
 func TestHistorySurvivesARestart(t *testing.T) {
 	w := watchFile(t, func(s *spec) { s.Probes[0].Interval, s.Drift = time.Second, drift.Default() })
 	w.awaitRounds(t, "read-4k", 2)
-	w.shared.judging.attach(w) // as discovery does: the window is the tracker's
+	w.shared.judging.attach(w) // as discovery does, because the window comes from the tracker
 	w.rememberTraffic(record.Traffic{
 		Time: time.Now(), Length: 30 * time.Second, Span: 30 * time.Second, Work: record.Work{Reads: 40},
 		Read: record.Served{IOs: 1200, MeanLatency: time.Millisecond},
@@ -55,7 +55,7 @@ func TestHistorySurvivesARestart(t *testing.T) {
 	assert.Positive(t, mean(&again.history, "read-4k", history.P50))
 }
 
-// Plots are lost then, and nothing else.
+// Only the plots are lost.
 func TestAHistoryThatMakesNoSenseIsSetAside(t *testing.T) {
 	path := t.TempDir()
 	dir, err := state.Open(path)

@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// timed has the I/O of applications on the devices under watch timed by the kernel, where that can be.
+// timed makes eBPF programs time the I/O of applications on the watched devices, where that is possible.
 type timed struct {
 	fs      sysfs.FS
 	log     *slog.Logger
@@ -26,12 +26,13 @@ type timed struct {
 
 	mu      sync.Mutex
 	tracer  *iolatency.Tracer       // nil when nothing is timed
-	reason  record.IOLatencyReason  // why not; empty until that is known
-	warning *record.Warning         // of the node, when somebody should know
-	status  *record.CollectorStatus // of the last look at the devices
+	reason  record.IOLatencyReason  // why nothing is timed; empty until that is known
+	warning *record.Warning         // a warning about the node that somebody should see
+	status  *record.CollectorStatus // of the last update of the devices
 }
 
-// begin loads the programs, before a thread may hang in the kernel. It returns an error when they must run and cannot.
+// begin loads the programs. It must run before any thread may hang in the kernel. It returns an error when the
+// configuration requires the programs and they cannot run.
 func (t *timed) begin() error {
 	if t.mode == config.IOLatencyNever {
 		t.without(record.IOLatencyOff, nil)
@@ -56,9 +57,9 @@ func (t *timed) begin() error {
 	return nil
 }
 
-// run times until ctx ends, if anything is.
+// run keeps the tracer up to date until ctx ends, if there is one.
 func (t *timed) run(ctx context.Context) error {
-	if t.tracer == nil { // which nobody changes any more
+	if t.tracer == nil { // tracer does not change after begin
 		return nil
 	}
 	return errors.Join(t.follow(ctx, t.tracer), t.tracer.Close())
@@ -70,10 +71,10 @@ func (t *timed) without(reason record.IOLatencyReason, warning *record.Warning) 
 	t.reason, t.warning = reason, warning
 }
 
-// followInterval is how soon a device that comes is followed.
+// followInterval is how soon the tracer follows a new device.
 const followInterval = time.Second
 
-// follow keeps to the devices under watch.
+// follow makes the tracer follow the watched devices.
 func (t *timed) follow(ctx context.Context, tracer *iolatency.Tracer) error {
 	beats := time.NewTicker(followInterval)
 	defer beats.Stop()
@@ -94,19 +95,19 @@ func (t *timed) follow(ctx context.Context, tracer *iolatency.Tracer) error {
 	}
 }
 
-// record has the slowest I/Os recorded.
+// record passes the slowest I/Os to the flight recorder.
 func (t *timed) record(tracer *iolatency.Tracer) error {
 	slow, err := tracer.Slow(t.flight.names())
 	if len(slow) > 0 {
 		for _, d := range t.devices() {
 			t.flight.Slow(d.ID, slow[d.Number])
-			delete(slow, d.Number) // another target on it is the same device
+			delete(slow, d.Number) // another target on the same device must not record them again
 		}
 	}
 	return err
 }
 
-// wanted are the devices under watch, by number. Those of before are not looked at again.
+// wanted returns the watched devices by number. Devices in before are not examined again.
 func (t *timed) wanted(before map[string]iolatency.Device) map[string]iolatency.Device {
 	wanted := map[string]iolatency.Device{}
 	for _, d := range t.devices() {
@@ -115,13 +116,13 @@ func (t *timed) wanted(before map[string]iolatency.Device) map[string]iolatency.
 			_, err := t.fs.List(path.Join("/sys/dev/block", d.Number, "mq"))
 			w.Requests = err == nil
 		}
-		w.Run = d.Run || wanted[d.Number].Run // another target on it
+		w.Run = d.Run || wanted[d.Number].Run // or of another target on the device
 		wanted[d.Number] = w
 	}
 	return wanted
 }
 
-// fill adds to a snapshot what is known of the I/O on its targets.
+// fill adds the latency of applications' I/O to a snapshot.
 func (t *timed) fill(s *record.Snapshot) {
 	t.mu.Lock()
 	tracer, reason, warning, status := t.tracer, t.reason, t.warning, t.status

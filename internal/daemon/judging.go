@@ -11,28 +11,28 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// judging judges the targets of the node together. Its lock is taken after that of a watch, never before,
-// and guards every tracker that is attached.
+// judging judges the targets of the node together. Its lock guards every attached tracker. It may be locked while the
+// lock of a watch is held, but not the other way round.
 type judging struct {
 	mu   sync.Mutex
 	node *judge.Node
-	// waits says that the drives of the node are being looked for: after a restart, those that have come
-	// already are not to be judged without the others.
+	// waits is true until the drives of the node have been discovered. After a restart, the drives that are found
+	// first must not be judged without the others.
 	waits bool
-	// attached are the watches whose trackers the node has, by target.
+	// attached holds the watches whose trackers the node has, by target.
 	attached map[string]*watch
-	// news says that something was judged that is worth keeping.
+	// news is true when a judgement is worth saving.
 	news bool
 }
 
-// begin judges from now on: the drives of the node are there.
+// begin starts judging once the drives of the node have been discovered.
 func (j *judging) begin() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.waits = false
 }
 
-// advance judges what is over. news says that something has changed since it was last kept.
+// advance judges the blocks that have ended. news reports whether something has changed since the last save.
 func (j *judging) advance() (events []judge.Event, news bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -40,7 +40,7 @@ func (j *judging) advance() (events []judge.Event, news bool) {
 	return events, j.news
 }
 
-// over is advance for who holds the lock.
+// over is advance for callers that hold the lock.
 func (j *judging) over() []judge.Event {
 	if j.waits {
 		return nil
@@ -54,10 +54,10 @@ func newJudging(s drift.Settings) *judging {
 	return &judging{node: judge.NewNode(s), attached: map[string]*watch{}}
 }
 
-// judgeEvery is how often blocks that are over are judged while no round ends.
+// judgeEvery is how often blocks that have ended are judged while no round ends.
 const judgeEvery = 10 * time.Second
 
-// attach gives the trackers of a watch to the judge.
+// attach passes the trackers of a watch to the judge.
 func (j *judging) attach(w *watch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -71,7 +71,7 @@ func (j *judging) attach(w *watch) {
 	}
 }
 
-// detach takes the target of a watch out, unless another watch of it is there already.
+// detach removes the target of a watch, unless another watch of the target is attached already.
 func (j *judging) detach(w *watch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -81,7 +81,7 @@ func (j *judging) detach(w *watch) {
 	}
 }
 
-// change carries out a request on the node. It returns the levels that were accepted, by source.
+// change carries out a request on the node. It returns the accepted levels, by source.
 func (j *judging) change(r state.Request) (accepted map[string]drift.Note, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -90,14 +90,15 @@ func (j *judging) change(r state.Request) (accepted map[string]drift.Note, err e
 	return accepted, err
 }
 
-// look calls f while nothing is judged.
+// look calls f while nothing is being judged.
 func (j *judging) look(f func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	f()
 }
 
-// took judges a round, and all that is over by now. It returns the rounds that would confirm or refute what this one says.
+// took judges a round, and all blocks that have ended. It returns the rounds that would confirm or refute what this
+// one suggests.
 func (j *judging) took(id string, m record.Measurement) ([]judge.Event, []judge.Wanted) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -105,14 +106,14 @@ func (j *judging) took(id string, m record.Measurement) ([]judge.Event, []judge.
 	return j.over(), wanted
 }
 
-// judged is the drive of the target as the judge knows it.
+// judged returns the drive of the target as the judge identifies it.
 func (w *watch) judged() judge.Drive {
 	d := judge.DriveOf(w.spec.ID, w.device, w.spec.File)
 	d.Device = w.spec.LockID
 	return d
 }
 
-// judge gives something to the judge, and tells what it says of that and of all that is over by now.
+// judge passes something to the judge, and reports the resulting events, including those of blocks that have ended.
 func (d *Daemon) judge(give func(*judge.Node)) {
 	var events []judge.Event
 	j := d.shared.judging
@@ -123,7 +124,7 @@ func (d *Daemon) judge(give func(*judge.Node)) {
 	d.tellJudged(events)
 }
 
-// judgeTraffic takes what others did to a device.
+// judgeTraffic passes the traffic of a device to the judge and the history.
 func (d *Daemon) judgeTraffic(deviceID string, t record.Traffic) {
 	w := d.ofDevice(deviceID)
 	if w == nil || t.Unusable != "" {
@@ -147,8 +148,8 @@ func meanOf(s record.Served) float64 {
 	return s.MeanLatency.Seconds()
 }
 
-// ofDevice returns the watch whose traffic that of a device is: its own, or else that of a file on
-// it; nil when there is none.
+// ofDevice returns the watch to which the traffic of a device belongs: the watch of the device itself, or else of a
+// file on it. It returns nil when there is none.
 func (d *Daemon) ofDevice(id string) *watch {
 	var found *watch
 	for _, w := range d.current() {
@@ -162,7 +163,7 @@ func (d *Daemon) ofDevice(id string) *watch {
 	return found
 }
 
-// tellJudged logs what people want to hear of, and has it kept.
+// tellJudged logs the events that are of interest to people, and triggers their saving and recording.
 func (d *Daemon) tellJudged(events []judge.Event) {
 	if len(events) == 0 {
 		return
@@ -179,7 +180,7 @@ func (d *Daemon) tellJudged(events []judge.Event) {
 		case e.Drift != nil:
 			tellDrift(log, e.Source, *e.Drift)
 		case e.Verdict.Blames():
-			if e.Ratio.Ratio > 0 { // stalls and errors have none
+			if e.Ratio.Ratio > 0 { // stalls and errors have no ratio
 				log = log.With("times_slower", e.Ratio.Ratio)
 			}
 			log.Warn("the drive is slow or does not answer", "verdict", e.Verdict, "scope", e.Scope, "since", e.Since, "witnesses", e.Witnesses)

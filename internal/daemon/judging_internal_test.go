@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// feed lets the judge see hours of rounds of four drives, all of them so many times slower than at first.
+// feed passes hours of rounds of four drives to the judge. All drives are slower by the given factor.
 func (j *judging) feed(minute *int, hours int, slower float64) {
 	for range hours * 60 {
 		*minute++
@@ -32,7 +32,7 @@ func (j *judging) feed(minute *int, hours int, slower float64) {
 	}
 }
 
-// A reload with other settings of drift reaches what is judged of the host.
+// A reload with other drift settings affects how the host is judged.
 func TestAReloadReachesTheHost(t *testing.T) {
 	for effect, found := range map[float64]bool{0: true, 0.5: false} {
 		c := config.Default()
@@ -51,7 +51,7 @@ func TestAReloadReachesTheHost(t *testing.T) {
 	}
 }
 
-// A stored state of the node that no judge has written is set aside; the daemon goes on without it, and says so.
+// An invalid stored state of the node is set aside. The daemon continues without it and reports that.
 func TestAnUnfitStateOfTheNode(t *testing.T) {
 	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestAnUnfitStateOfTheNode(t *testing.T) {
 	assert.True(t, status.Success)
 }
 
-// A request to accept the level of the host is carried out on the node in memory, whoever was slow.
+// A request to accept the level of the host is carried out on the node in memory, whichever drives were slow.
 func TestARequestAcceptsTheLevelOfTheHost(t *testing.T) {
 	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)

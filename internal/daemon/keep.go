@@ -16,27 +16,26 @@ import (
 )
 
 const (
-	// saveEvery bounds how much learning a crash can lose.
+	// saveEvery limits how much learning a crash can lose.
 	saveEvery = 10 * time.Minute
-	// firstSave is how soon after the start something is kept for the first time.
+	// firstSave is how soon after the start the state is saved for the first time.
 	firstSave = 30 * time.Second
-	// saveBytes bounds how much writing a crash can leave uncounted.
+	// saveBytes limits how many written bytes a crash can leave uncounted.
 	saveBytes = 16 << 20
-	// saveTimeout is how long the state directory may take; its drive may hang.
+	// saveTimeout is how long a use of the state directory may take. Its drive may hang.
 	saveTimeout = 5 * time.Second
-	// lastSaveTimeout is the same when a watch or the daemon stops, and less than stopTimeout. A busy
-	// drive may take a second or two: what does not answer by then counts as hung.
+	// lastSaveTimeout is the same when a watch or the daemon stops. It is less than stopTimeout. A busy drive may
+	// take a second or two; beyond lastSaveTimeout it counts as hung.
 	lastSaveTimeout = 4 * time.Second
 )
 
-// savePoint is when the state was last saved, and how many bytes were written since.
+// savePoint is when the state was last saved, and how many bytes were written since then.
 type savePoint struct {
 	at      time.Time
 	written int64
 }
 
-// restore puts back what is stored of the target. What makes no sense is set
-// aside and learned anew.
+// restore restores the stored state of the target. State that is not valid is set aside and learned anew.
 func (w *watch) restore(now time.Time) {
 	w.saved.at = now.Add(firstSave - saveEvery)
 	kept, found, err := w.shared.state.Target(w.spec.ID)
@@ -56,7 +55,7 @@ func (w *watch) restore(now time.Time) {
 	w.suites = newSuites(kept.Planned, last)
 }
 
-// take puts a stored state in place. Of a state that makes no sense nothing is used.
+// take restores a stored state. If any part of it is not valid, nothing of it is used.
 func (w *watch) take(kept state.Target) error {
 	var problems []error
 	for _, p := range w.probes {
@@ -103,7 +102,7 @@ func (w *watch) take(kept state.Target) error {
 	return nil
 }
 
-// kept returns what is to be stored.
+// kept returns the state to save.
 func (w *watch) kept() state.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +112,7 @@ func (w *watch) kept() state.Target {
 	}
 	w.shared.judging.mu.Lock()
 	defer w.shared.judging.mu.Unlock()
-	s.Traffic = w.keptTraffic // of a target that has not answered yet, it stays as it is
+	s.Traffic = w.keptTraffic // unchanged for a target that has not answered yet
 	if w.traffic != nil {
 		traffic := w.traffic.State()
 		s.Traffic = &traffic
@@ -131,7 +130,7 @@ func (w *watch) kept() state.Target {
 	return s
 }
 
-// saveWhenDue saves when something worth it happened, or from time to time.
+// saveWhenDue saves the state when there is news worth saving, and otherwise periodically.
 func (w *watch) saveWhenDue(ctx context.Context, now bool) {
 	now = w.news.Swap(false) || now
 	if now || time.Since(w.saved.at) >= saveEvery || w.saved.written >= saveBytes {
@@ -145,11 +144,11 @@ func (w *watch) save(ctx context.Context, timeout time.Duration) {
 	err := w.shared.state.save(ctx, timeout, func(d state.Dir) error { return d.SaveTarget(kept) })
 	w.shared.state.report(w.spec.ID, err)
 	if err != nil {
-		w.saved.at = w.saved.at.Add(firstSave - saveEvery) // so soon again
+		w.saved.at = w.saved.at.Add(firstSave - saveEvery) // retry soon
 	}
 }
 
-// stop saves for the last time and gives the target back.
+// stop saves the state for the last time and closes the target.
 func (w *watch) stop() {
 	w.save(context.Background(), lastSaveTimeout)
 	w.saveHistory(context.Background(), lastSaveTimeout)

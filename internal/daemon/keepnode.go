@@ -12,11 +12,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// nodeOf is what a problem with the stored state of the node is reported under.
+// nodeOf is the id under which problems with the stored state of the node are reported.
 const nodeOf = "node"
 
-// restoreNode puts back what is stored of the node. What makes no sense is set aside and learned anew. It
-// fails when the directory hangs: what is there would be replaced by less.
+// restoreNode restores the stored state of the node. State that is not valid is set aside and learned anew.
+// restoreNode fails when the directory hangs, because a poorer state would later replace the stored one.
 func (d *Daemon) restoreNode() error {
 	s := d.shared.state
 	_, err := through(context.Background(), s, saveTimeout, func(dir state.Dir) (struct{}, error) {
@@ -38,14 +38,14 @@ func (d *Daemon) restoreNode() error {
 	return nil
 }
 
-// saveNode stores what is known of the node.
+// saveNode saves the state of the node.
 func (d *Daemon) saveNode(timeout time.Duration) {
 	kept := d.shared.judging.kept()
 	err := d.shared.state.save(context.Background(), timeout, func(s state.Dir) error { return s.SaveNode(kept) })
 	d.shared.state.report(nodeOf, err)
 }
 
-// judgeOn judges what is over while no round ends, and keeps what is known.
+// judgeOn judges the blocks that have ended while no round ends, and saves the state of the node, until ctx ends.
 func (d *Daemon) judgeOn(ctx context.Context) error {
 	saved := time.Now().Add(firstSave - saveEvery)
 	for ctx.Err() == nil {
@@ -61,14 +61,14 @@ func (d *Daemon) judgeOn(ctx context.Context) error {
 	return nil
 }
 
-// restore puts back what was kept of the node, before any target is there.
+// restore restores the state of the node. It must be called before any target is attached.
 func (j *judging) restore(s judge.State) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.node.Restore(s)
 }
 
-// kept returns what is to be stored of the node.
+// kept returns the state of the node to save.
 func (j *judging) kept() judge.State {
 	j.mu.Lock()
 	defer j.mu.Unlock()

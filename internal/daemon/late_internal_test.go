@@ -13,7 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// observed are the I/Os in the latency histogram of the watch, by /metrics, and the sum of their latencies.
+// observed returns the number of I/Os in the latency histogram of the watch in /metrics, and the sum of their
+// latencies.
 func (w *watch) observed(t *testing.T) (ios uint64, seconds float64) {
 	t.Helper()
 	snapshot := func() record.Snapshot { return record.Snapshot{Targets: []record.TargetStatus{w.Status(time.Now())}} }
@@ -30,7 +31,7 @@ func (w *watch) observed(t *testing.T) (ios uint64, seconds float64) {
 	return 0, 0
 }
 
-// When the I/O of a round that hung returns, its age is in the histogram, once, and what it read is counted.
+// When the I/O of a hung round returns, its latency enters the histogram once, and the bytes read are counted.
 func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
 	const timeout = 2 * time.Second
 	remote := testenv.RemoteFile(t)
@@ -40,7 +41,7 @@ func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
 		s.Target = measure.Target{ID: "name:hung", Path: loop, SizeBytes: 1 << 20}
 		s.LockID = s.ID
 		s.Probes = s.Probes[:1]
-		s.Probes[0].IOs, s.Probes[0].Timeout, s.Probes[0].Interval = 32, timeout, time.Hour // only the rounds asked for
+		s.Probes[0].IOs, s.Probes[0].Timeout, s.Probes[0].Interval = 32, timeout, time.Hour // only requested rounds
 	})
 	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "read-4k", 1)

@@ -14,21 +14,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// nodeStatus is how it goes to tell Kubernetes of the drives of the node.
+// nodeStatus reports the drives of the node to Kubernetes.
 type nodeStatus struct {
 	*nodestatus.Reporter
 
 	mu   sync.Mutex
-	last *record.CollectorStatus // nil while nothing was told yet
+	last *record.CollectorStatus // nil until the first report
 }
 
-// toldOf is what a problem with what the cluster was told is reported under.
+// toldOf is the id under which problems with the stored reports to Kubernetes are reported.
 const toldOf = "told"
 
-// newNodeStatus returns nil when the configuration does not ask for it.
+// newNodeStatus returns nil when the configuration does not enable it.
 func (d *Daemon) newNodeStatus(c config.Config) (*nodeStatus, error) {
 	if !c.Kubernetes.Enabled {
-		return nil, nil //nolint:nilnil // nobody is to be told
+		return nil, nil //nolint:nilnil // not reporting is valid
 	}
 	stored := d.shared.state
 	told, err := through(context.Background(), stored, saveTimeout, func(s state.Dir) (map[string]record.ToldVerdict, error) { return s.Told() })
@@ -53,14 +53,15 @@ func (d *Daemon) newNodeStatus(c config.Config) (*nodeStatus, error) {
 	return n, err
 }
 
-// asked keeps how the cluster was last told.
+// asked records the result of the last request to the API server.
 func (n *nodeStatus) asked(start time.Time, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.last = new(collected("kubernetes", "", start, err))
 }
 
-// collector returns how the cluster was last told; nothing before that, and when nobody is told.
+// collector returns the status of the last request to the API server; nothing before the first one, and when nothing
+// is reported.
 func (n *nodeStatus) collector() []record.CollectorStatus {
 	if n == nil {
 		return nil

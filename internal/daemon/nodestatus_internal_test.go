@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ofKubernetes are options of a daemon that tells a cluster, which a file says where to find.
+// ofKubernetes returns options of a daemon that reports to the cluster of the kubeconfig.
 func ofKubernetes(t *testing.T, kubeconfig string) Options {
 	c := config.Default()
 	c.Node, c.StateDir, c.LockDir = "storage-1", t.TempDir(), t.TempDir()

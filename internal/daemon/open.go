@@ -14,10 +14,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// mountTimeout is how long it may take to find the mount of a file.
+// mountTimeout is how long finding the mount point of a file may take.
 const mountTimeout = 20 * time.Second
 
-// openBeforeQuiet is open, which quiet hours end: filling a probe file takes minutes. That is no error.
+// openBeforeQuiet is like open, but stops when quiet hours begin, because filling a probe file takes minutes.
+// Stopping for quiet hours is not an error.
 func (w *watch) openBeforeQuiet(ctx context.Context, now time.Time) error {
 	ctx, cancel := beforeQuiet(ctx, w.spec.Quiet, now)
 	defer cancel()
@@ -29,7 +30,7 @@ func (w *watch) openBeforeQuiet(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// open opens the target, and makes and fills its probe file if need be.
+// open opens the target. It creates and fills the probe file if need be.
 func (w *watch) open(ctx context.Context) error {
 	if !w.access.takeTurn(ctx) {
 		return ctx.Err()
@@ -40,7 +41,7 @@ func (w *watch) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, over := w.access.ours(w.beginTraffic) // a probe file may be filled
+	_, over := w.access.ours(w.beginTraffic) // filling a probe file is our own I/O
 	defer over()
 	session, err := measure.Open(ctx, w.spec.Target, measure.Options{
 		FS: w.shared.fs, Engine: w.shared.engine, Meter: w.shared.meter, Limits: w.spec.Admission.Limits, Most: w.most,
@@ -61,7 +62,7 @@ func (w *watch) open(ctx context.Context) error {
 	w.session = session
 	if mountPoint != w.mountPoint {
 		w.mountPoint = mountPoint
-		w.save(ctx, saveTimeout) // a restart is when filesystems are missing
+		w.save(ctx, saveTimeout) // filesystems tend to be missing after a restart
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,9 +73,9 @@ func (w *watch) open(ctx context.Context) error {
 	return nil
 }
 
-// mounted returns where the filesystem of a file is mounted; "" for devices. It is an
-// error when that has gone since the file was last opened: its mount point is then a
-// directory of some other filesystem, which nobody meant to be filled and measured.
+// mounted returns where the filesystem of a file is mounted, or "" for devices. It returns an error when that
+// filesystem has been unmounted since the file was last opened. Its mount point is then a directory of another
+// filesystem, which nobody wants to be filled and measured.
 func (w *watch) mounted(ctx context.Context) (string, error) {
 	if !w.spec.File {
 		return "", nil
@@ -92,7 +93,7 @@ func (w *watch) mounted(ctx context.Context) (string, error) {
 	return at, nil
 }
 
-// mostWork is the most work that others were seen to do on the target.
+// mostWork returns the most work that others were seen to do on the target.
 func (w *watch) mostWork() admit.Capacity {
 	if w.session == nil {
 		return w.most
@@ -100,7 +101,7 @@ func (w *watch) mostWork() admit.Capacity {
 	return w.session.Most()
 }
 
-// closeTarget gives the target back.
+// closeTarget closes the target.
 func (w *watch) closeTarget() {
 	if w.session == nil {
 		return

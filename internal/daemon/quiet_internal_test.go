@@ -20,7 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// always is quiet at any time.
+// always returns quiet hours that never end.
 func always() config.QuietHours {
 	return config.QuietHours{{Calendar: config.Calendar{Schedule: "* * * * *", TimeZone: "UTC"}, Duration: time.Hour}}
 }
@@ -36,7 +36,7 @@ func quietWatch(t *testing.T) *watch {
 	return w
 }
 
-// Rounds are not due in quiet hours, each keeps its place after them, and none counts as busy.
+// No round is due in quiet hours. Afterwards each probe keeps its place, and no round counts as busy.
 func TestQuietHoursPutOffRounds(t *testing.T) {
 	w := quietWatch(t)
 	until := time.Date(2126, 11, 23, 18, 0, 0, 0, time.UTC)
@@ -62,7 +62,7 @@ func TestRunsByTheCalendarInQuietHours(t *testing.T) {
 	_, err = c.measure(t.Context(), w, config.Run{Suite: "quick"}, run.Suite{})
 	require.ErrorIs(t, err, errQuiet, "they began while it waited for a permit")
 
-	w.suites.begin("quick", time.Now()) // and found the device busy
+	w.suites.begin("quick", time.Now()) // and the run found the device busy
 	assert.True(t, w.suites.wait("quick", err))
 	assert.Zero(t, w.suites.list()[0].Since, "a run that waits for hours is not in progress")
 
@@ -79,7 +79,7 @@ func TestRunsByTheCalendarInQuietHours(t *testing.T) {
 	require.NoError(t, ctx.Err())
 }
 
-// A probe file that is being filled when quiet hours begin is filled after them.
+// Quiet hours interrupt the filling of a probe file, which continues after them.
 func TestQuietHoursEndAFill(t *testing.T) {
 	w := quietWatch(t)
 	w.spec.Path = t.TempDir()

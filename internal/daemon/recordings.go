@@ -13,11 +13,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// recordingsOf is what a problem with the recordings is reported under.
+// recordingsOf is the id under which problems with the recordings are reported.
 const recordingsOf = "recordings"
 
-// sizeProblem says why recordings of so many bytes do not fit into the memory that the process may use; empty when they do. The rest
-// of the daemon needs two thirds of a limit that suits it.
+// sizeProblem says why recordings of up to most bytes do not fit into the memory that the process may use; empty when
+// they do. The rest of the daemon needs two thirds of a suitable memory limit.
 func sizeProblem(most, memory int64) string {
 	if most <= memory/3 {
 		return ""
@@ -26,7 +26,7 @@ func sizeProblem(most, memory int64) string {
 		"lower recorder.max_size, or raise the limit: GOMEMLIMIT, MemoryMax= of the unit or the memory limit of the pod", most>>20, memory>>20)
 }
 
-// tellSize warns of recordings that may take too much memory.
+// tellSize warns when recordings may take too much memory.
 func (d *Daemon) tellSize(s recorder.Settings) {
 	if problem := sizeProblem(s.MaxBytes, debug.SetMemoryLimit(-1)); s.Enabled && problem != "" {
 		d.shared.log.Warn("recorder", "warning", problem)
@@ -38,7 +38,7 @@ func (f *flight) taken(id string) bool {
 	return found
 }
 
-// recording returns a recording that is kept.
+// recording returns the kept recording with this id.
 func (f *flight) recording(id string) (state.Recording, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,7 +49,7 @@ func (f *flight) recording(id string) (state.Recording, bool) {
 	return f.kept[i], true
 }
 
-// Recording returns a recording that is kept; false when there is none with this id. It reads memory only.
+// Recording returns the kept recording with this id, or false when there is none. It only reads memory.
 func (d *Daemon) Recording(id string) (rec record.Recording, found bool, err error) {
 	kept, found := d.flight.recording(id)
 	if !found {
@@ -60,7 +60,7 @@ func (d *Daemon) Recording(id string) (rec record.Recording, found bool, err err
 	return rec, true, err
 }
 
-// heads are those of the recordings that are kept. It needs f.mu.
+// heads returns the heads of the kept recordings. It needs f.mu.
 func (f *flight) heads() []record.RecordingHead {
 	heads := make([]record.RecordingHead, len(f.kept))
 	for i, r := range f.kept {
@@ -69,29 +69,31 @@ func (f *flight) heads() []record.RecordingHead {
 	return heads
 }
 
-// fill adds to a snapshot what is known of the recorder.
+// fill adds the status of the recorder to a snapshot.
 func (f *flight) fill(s *record.Snapshot) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s.Recorder = &record.RecorderStatus{Recordings: f.heads(), Written: f.written, Failed: f.failed}
 }
 
-// restoreRecordings finds the recordings that are stored. Without them, as when the directory does not answer, the daemon
-// goes on: they are of the past.
+// restoreRecordings loads the stored recordings. If that fails, as when the directory hangs, the daemon continues
+// without them, because they are only about the past.
 func (d *Daemon) restoreRecordings() {
 	s := d.shared.state
 	kept, err := through(context.Background(), s, saveTimeout, state.Dir.Recordings)
 	s.report(recordingsOf, err)
 	d.flight.kept = kept
 	if err != nil {
-		d.flight.lost = time.Now() // nothing is tried again
+		d.flight.lost = time.Now() // loading is not retried
 	}
 }
 
-// tellLost is how long a recording that is lost is a problem: nothing can be done about it, and another may not come for months.
+// tellLost is how long a lost recording is reported as a problem. Nothing can be done about it, and the next
+// recording may be months away.
 const tellLost = 5 * time.Minute
 
-// forgetLost ends the problem of a recording that is lost. The log and ssdprobe_recordings_failures_total keep it.
+// forgetLost stops reporting a lost recording as a problem. The log and ssdprobe_recordings_failures_total still have
+// it.
 func (d *Daemon) forgetLost(now time.Time) {
 	f := d.flight
 	f.mu.Lock()
@@ -105,7 +107,7 @@ func (d *Daemon) forgetLost(now time.Time) {
 	}
 }
 
-// keepRecording writes a recording.
+// keepRecording writes a recording to the state directory.
 func (d *Daemon) keepRecording(rec record.Recording, timeout time.Duration) {
 	f := d.flight
 	rec.Node, rec.Generator = d.shared.node, d.generator
@@ -152,7 +154,7 @@ func (d *Daemon) writeRecording(rec record.Recording, timeout time.Duration) err
 	return nil
 }
 
-// dropRecordings removes the recordings that are too many.
+// dropRecordings removes the recordings that exceed the limits.
 func (d *Daemon) dropRecordings() {
 	f := d.flight
 	f.mu.Lock()

@@ -10,14 +10,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// reload is a configuration to take, or why there is none.
+// reload is a new configuration, or the error that prevented one.
 type reload struct {
 	config config.Config
 	sum    sum // of the file
 	err    error
 }
 
-// take puts a new configuration in place, or says why the old one stays.
+// take puts a new configuration in force, or reports why the old one remains.
 func (d *Daemon) take(r reload) {
 	start := time.Now()
 	err := r.err
@@ -45,7 +45,7 @@ func (d *Daemon) take(r reload) {
 	d.shared.log.Info("configuration reloaded", "changed", strings.Join(changed, ", "))
 }
 
-// restartNeeded refuses what cannot change while the daemon runs.
+// restartNeeded returns an error that names the changed keys that cannot change while the daemon runs.
 func restartNeeded(before, after config.Config) error {
 	var problems []error
 	for _, key := range config.RestartNeeded(before, after) {
@@ -54,7 +54,7 @@ func restartNeeded(before, after config.Config) error {
 	return errors.Join(problems...)
 }
 
-// reloadStatus is how the last reload went; nothing was wrong before the first.
+// reloadStatus returns the status before the first reload.
 func reloadStatus() record.CollectorStatus {
 	return record.CollectorStatus{Collector: "configuration", Success: true}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// readEachTime are the fields of the configuration that neither need a restart nor are part
-// of what a watch is made of, and who asks for those in force whenever they matter.
+// readEachTime lists the fields of the configuration that neither need a restart nor are part of a watch's spec, and
+// where the current value is read each time.
 func readEachTime() map[string]string {
 	return map[string]string{
 		"ReloadOnChange":    "followFile, at each look at the file",
@@ -38,9 +38,8 @@ func readEachTime() map[string]string {
 	}
 }
 
-// A key that a reload ignores is one that was read when the daemon started, and not since.
-// Each field is changed by itself: it needs a restart, or the watches are made anew, or it is
-// read each time.
+// A reload would ignore a key that is only read when the daemon starts. Therefore each field must need a restart,
+// cause the watches to be replaced, or be read each time. The test changes each field by itself.
 func TestAReloadIgnoresNoKey(t *testing.T) {
 	before := config.Default()
 	reads := readEachTime()
@@ -64,7 +63,7 @@ func TestAReloadIgnoresNoKey(t *testing.T) {
 	assert.Empty(t, reads, "fields that are not there")
 }
 
-// specs are what the watches of a device and of a file are made of.
+// specs returns the specs of the watches of a device and of a file.
 func specs(c config.Config) []spec {
 	return []spec{
 		want(c, measure.Subject{}, record.CollectorStatus{}).spec,
@@ -72,7 +71,7 @@ func specs(c config.Config) []spec {
 	}
 }
 
-// fields are the paths of the fields that are no structs.
+// fields returns the paths of the fields that are not structs.
 func fields(of reflect.Type, below []int) [][]int {
 	var all [][]int
 	for i := range of.NumField() {
@@ -101,7 +100,7 @@ func nameOf(of reflect.Type, path []int) string {
 	return name
 }
 
-// alter gives a field another value.
+// alter gives a field a different value.
 func alter(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Kind() {

@@ -2,14 +2,13 @@ package daemon
 
 import "sync"
 
-// rest lets the probes of a target rest while a run measures it. The zero value does not.
+// rest pauses the probes of a target while a run measures it. In the zero value, the probes may run.
 type rest struct {
 	mu   sync.Mutex
 	over chan struct{} // nil while the probes may run
 }
 
-// begin makes the probes rest until the end that it returns. A round that is under way ends by itself: a run
-// waits for its lock.
+// begin pauses the probes until end is called. A round in progress ends by itself; the run waits for its lock.
 func (r *rest) begin() (end func()) {
 	over := make(chan struct{})
 	r.set(over)
@@ -25,7 +24,7 @@ func (r *rest) set(over chan struct{}) {
 	r.over = over
 }
 
-// until returns a channel that is closed when the probes may go on, nil when they may now.
+// until returns a channel that is closed when the probes may continue, or nil when they may run now.
 func (r *rest) until() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// round executes one round of p. It returns false when the daemon stops.
+// round executes one round of p. It returns false when ctx ends.
 func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, bool) {
 	if !w.takeTurn(ctx) {
 		return record.Measurement{}, false
@@ -20,7 +20,7 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 	defer w.endTurn()
 	others, over := w.access.ours(w.beginTraffic)
 	m, err := w.session.Round(ctx, w.begin(p))
-	over() // the I/O of a round that hangs stays ours
+	over() // the I/O of a round that hangs still counts as ours
 	m.Load.Others = others
 	w.access.endRounds()
 	if ctx.Err() != nil {
@@ -28,19 +28,20 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 	}
 	switch {
 	case errors.Is(err, measure.ErrGone):
-		w.closeTarget() // to be opened anew
+		w.closeTarget() // Run will open it again
 	case err != nil && m.Outcome != record.OutcomeError:
 		w.log.Warn("the load of the device is not known", "probe", p.probe.Name, "err", err)
 	}
 	return m, true
 }
 
-// beginTraffic says to whoever counts the traffic of others that what follows is ours.
+// beginTraffic tells the sampler that our own I/O follows, until end is called. others is the traffic of others
+// before.
 func (w *watch) beginTraffic() (others *record.Work, end func()) {
 	return w.shared.traffic.Begin(w.spec.Number)
 }
 
-// begin notes that a round is in progress, and says what it is to be.
+// begin records that a round is in progress, and returns its parameters.
 func (w *watch) begin(p *probeState) measure.Round {
 	w.access.beginRound(p.probe.Name)
 	w.mu.Lock()
@@ -56,7 +57,7 @@ func (w *watch) begin(p *probeState) measure.Round {
 	}
 }
 
-// overdue reports that no round has gone in for so long that a small one has to.
+// overdue reports whether no round was admitted for so long that a small one has to be forced.
 func (p *probeState) overdue(now time.Time, forced time.Duration) bool {
 	return forced > 0 && now.Sub(p.went) >= forced
 }
@@ -72,8 +73,8 @@ func (w *watch) lock() (release func(), err error) {
 	}, err
 }
 
-// lockProblem notes why the lock of the device cannot be taken, and logs it when it is news.
-// That another run holds it is no problem.
+// lockProblem records why the lock of the device cannot be taken, and logs a change. It is not a problem when another
+// run holds the lock.
 func (w *watch) lockProblem(err error) {
 	problem := ""
 	if err != nil && !errors.Is(err, store.ErrLocked) {
@@ -92,8 +93,7 @@ func (w *watch) lockProblem(err error) {
 	}
 }
 
-// takeTurn waits until a round may run on the node, and on the target; false when ctx ends
-// before.
+// takeTurn waits until a round may run, both on the node and on the target. It returns false when ctx ends first.
 func (w *watch) takeTurn(ctx context.Context) bool {
 	for {
 		select {
@@ -104,7 +104,7 @@ func (w *watch) takeTurn(ctx context.Context) bool {
 		if w.access.tryTurn() {
 			return true
 		}
-		// Discovery asks the target, which may take seconds: rounds of others go first.
+		// Discovery is using the target, which may take seconds. Let the rounds of other targets go first.
 		<-w.shared.slots
 		if !w.access.takeTurn(ctx) {
 			return false
@@ -118,7 +118,7 @@ func (w *watch) endTurn() {
 	<-w.shared.slots
 }
 
-// took adds a measurement to what is known.
+// took adds a measurement to the status, the judge, the history and the metrics.
 func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	w.saved.written += m.WrittenBytes
 
@@ -160,7 +160,7 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	w.saveWhenDue(ctx, false)
 }
 
-// tookLate adds what a round did that was counted as hung before it returned. Its latencies say for how long the
+// tookLate accounts for a round that returned after it had been counted as hung. Its latencies show how long the
 // device hung.
 func (w *watch) tookLate(m record.Measurement) {
 	w.mu.Lock()
@@ -180,15 +180,14 @@ func (w *watch) tookLate(m record.Measurement) {
 	w.log.Warn("a round that hung has returned", "probe", m.Probe, "began", m.Start, "slowest_io", m.Latency.Max(), "errors", m.Errors)
 }
 
-// tell logs what people want to hear of: trouble of the device when it begins, changes
-// and is over, and drift. A host at work makes rounds busy and disturbed all day long:
-// that is expected, and a metric.
+// tell logs what is of interest to people: problems of the device, when they begin, change and end. It does not log
+// busy and disturbed rounds, which a working host causes all day. They are expected, and there is a metric for them.
 func (w *watch) tell(p *probeState, m record.Measurement) {
 	switch m.Outcome {
 	case record.OutcomeBusy, record.OutcomeDisturbed:
 		w.log.Debug("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
 	case record.OutcomeOK:
-		if w.access.answers() { // before discovery has asked again
+		if w.access.answers() { // even before discovery asks again
 			w.log.Info("the target answers again")
 		}
 		if p.trouble != "" {
@@ -203,7 +202,7 @@ func (w *watch) tell(p *probeState, m record.Measurement) {
 	}
 }
 
-// tellDrift logs what a tracker said of a source: a probe, or the traffic.
+// tellDrift logs an event of the tracker of a source, which is a probe or the traffic.
 func tellDrift(log *slog.Logger, source string, e drift.Event) {
 	switch {
 	case e.Learned, e.Effect != nil:
@@ -221,7 +220,7 @@ func tellDrift(log *slog.Logger, source string, e drift.Event) {
 	}
 }
 
-// driftAttributes are what the log tells of a change of state.
+// driftAttributes returns the log attributes of a change of state.
 func driftAttributes(probe string, e drift.Event) []any {
 	list := []any{"probe", probe, "statistic", e.Statistic, "from", e.From, "to", e.To, "times_slower", e.Ratio}
 	if e.Lower > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// A round that is due while discovery asks the target waits; it does not take the question for a call that hangs.
+// A round that is due while discovery uses the target waits. It does not mistake that for a call that hangs.
 func TestARoundWaitsForDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &watch{access: newAccess(), shared: &shared{slots: make(chan struct{}, 1)}}
@@ -46,8 +46,8 @@ func TestARoundWaitsForDiscovery(t *testing.T) {
 	})
 }
 
-// That another run holds the lock of a device is no problem of the target. That the lock cannot be taken at all is, until
-// it can.
+// It is not a problem of the target when another run holds the lock of the device. It is one when the lock cannot be
+// taken at all, until it can.
 func TestADeviceThatCannotBeLocked(t *testing.T) {
 	locks, log := t.TempDir(), &logbook{}
 	w := &watch{
@@ -75,7 +75,7 @@ func TestADeviceThatCannotBeLocked(t *testing.T) {
 	release()
 }
 
-// A good round says that the target answers before discovery asks it again.
+// A good round shows that the target answers, even before discovery asks again.
 func TestAGoodRoundIsAnAnswer(t *testing.T) {
 	log := &logbook{}
 	w := &watch{access: newAccess(), log: log.timeless()}

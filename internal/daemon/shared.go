@@ -11,10 +11,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// shared is what all watches of a daemon use together. Nothing in it changes after the start; what it points to has
-// locks of its own.
+// shared is what all watches of a daemon share. None of its fields changes after the start; what they point to has
+// its own locks.
 type shared struct {
-	fs        sysfs.FS // the host's
+	fs        sysfs.FS // the filesystem of the host
 	node      string
 	lockDir   string
 	log       *slog.Logger
@@ -24,8 +24,8 @@ type shared struct {
 	latencies *export.Latencies
 	traffic   *traffic.Sampler
 	judging   *judging
-	tell      func([]judge.Event) // logs what was judged, and has it kept
+	tell      func([]judge.Event) // logs the events, and triggers their saving
 	confirm   func(rounds []judge.Wanted, probe string)
-	// slots has room for as many rounds as may run at once on the node.
+	// slots has room for as many rounds as may run concurrently on the node.
 	slots chan struct{}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// storage is the state directory, whose drive may hang, and what is wrong with it.
+// storage is the state directory, whose drive may hang, together with its problems.
 type storage struct {
 	state.Dir
 	log   *slog.Logger
@@ -26,7 +26,7 @@ type storage struct {
 	guard guard.Guard
 
 	mu sync.Mutex
-	// problems holds what is wrong with what is stored, by target.
+	// problems holds the problems with the stored state, by target id or by another subject such as requestsOf.
 	problems map[string]error
 	took     time.Duration
 }
@@ -35,7 +35,7 @@ func newStorage(d state.Dir, log *slog.Logger) *storage {
 	return &storage{Dir: d, log: log, problems: map[string]error{}}
 }
 
-// holdStorage opens the state directory of a configuration, and keeps other daemons out of it.
+// holdStorage opens the state directory of the configuration and locks it against other daemons.
 func holdStorage(c config.Config, log *slog.Logger) (*storage, error) {
 	s, err := guard.Do(context.Background(), &guard.Guard{}, scanTimeout, func(context.Context) (*storage, error) {
 		dir, lock, err := state.Hold(c.StateDir)
@@ -45,7 +45,8 @@ func holdStorage(c config.Config, log *slog.Logger) (*storage, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
 		}
-		// One that cannot be made is told by every round; one that is unsafe is for people to mend.
+		// A lock directory that cannot be created is reported by every round. An unsafe one has to be fixed by a
+		// person.
 		if err := store.MakeDir(c.LockDir); errors.Is(err, store.ErrUntrusted) {
 			return nil, errors.Join(fmt.Errorf("open the lock directory: %w; it is set by lock_dir", err), lock.Release())
 		}
@@ -59,7 +60,7 @@ func holdStorage(c config.Config, log *slog.Logger) (*storage, error) {
 	return s, err
 }
 
-// letGo gives the state directory to others. While it hangs, the end of the process does.
+// letGo releases the lock of the state directory. While the directory hangs, only the end of the process releases it.
 func (s *storage) letGo() error {
 	err := s.do(context.Background(), lastSaveTimeout, func(state.Dir) error { return s.lock.Release() })
 	if hung := new(guard.HungError); errors.As(err, &hung) {
@@ -69,7 +70,7 @@ func (s *storage) letGo() error {
 	return err
 }
 
-// through uses the state directory without letting one that hangs hang the caller. Errors:
+// through calls use with the state directory. A directory that hangs does not make the caller hang. Errors:
 // *guard.HungError and those of use.
 func through[T any](ctx context.Context, s *storage, timeout time.Duration, use func(state.Dir) (T, error)) (T, error) {
 	s.turn.Lock()
@@ -77,13 +78,13 @@ func through[T any](ctx context.Context, s *storage, timeout time.Duration, use 
 	return guard.Do(context.WithoutCancel(ctx), &s.guard, timeout, func(context.Context) (T, error) { return use(s.Dir) })
 }
 
-// do is through for what has no result.
+// do is like through, without a result.
 func (s *storage) do(ctx context.Context, timeout time.Duration, use func(state.Dir) error) error {
 	_, err := through(ctx, s, timeout, func(d state.Dir) (struct{}, error) { return struct{}{}, use(d) })
 	return err
 }
 
-// save is do for what changes the directory: how long it took is shown.
+// save is like do, for changes of the directory. The time that it took appears in the collector status.
 func (s *storage) save(ctx context.Context, timeout time.Duration, save func(state.Dir) error) error {
 	start := time.Now()
 	err := s.do(ctx, timeout, save)
@@ -93,8 +94,7 @@ func (s *storage) save(ctx context.Context, timeout time.Duration, save func(sta
 	return err
 }
 
-// report keeps what is wrong with the stored state of a target, and logs it
-// when it is news.
+// report records a problem with stored state under an id, or its end if err is nil, and logs a change.
 func (s *storage) report(id string, err error) {
 	s.mu.Lock()
 	before := s.problems[id]
@@ -112,17 +112,16 @@ func (s *storage) report(id string, err error) {
 	}
 }
 
-// requestsOf is what a problem with the requests is reported under.
+// requestsOf is the id under which problems with the requests are reported.
 const requestsOf = "requests"
 
-// historyOf is what a problem with the stored history of a target is reported under.
+// historyOf returns the id under which problems with the stored history of a target are reported.
 func historyOf(id string) string { return "history of " + id }
 
-// runsOf is what a problem with the stored runs of a target is reported under.
+// runsOf returns the id under which problems with the stored runs of a target are reported.
 func runsOf(id string) string { return "runs of " + id }
 
-// forget drops what is wrong with the stored state of targets that are not here any
-// more: nobody else would say that it is over.
+// forget drops the problems of targets that are gone, because nothing else would report their end.
 func (s *storage) forget(here map[string]wanted) {
 	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true, toldOf: true}
 	for id := range here {
@@ -133,8 +132,7 @@ func (s *storage) forget(here map[string]wanted) {
 	maps.DeleteFunc(s.problems, func(id string, _ error) bool { return !known[id] })
 }
 
-// status is the collector status of the state directory, and a warning for
-// each problem.
+// status returns the collector status of the state directory, and a warning for each problem.
 func (s *storage) status() (record.CollectorStatus, []record.Warning) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,15 +11,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// suites is what is known of the full runs of suites on one target. The calendar and discovery change it.
+// suites holds the status of the runs of suites on one target. The calendar and discovery change it.
 type suites struct {
 	mu       sync.Mutex
 	statuses []*record.RunStatus
-	calendar []config.Run // those meant for this target
+	calendar []config.Run // the runs meant for this target
 	planned  map[string]state.Planned
 }
 
-// newSuites continues what is stored.
+// newSuites returns suites that continue the stored state.
 func newSuites(planned map[string]state.Planned, last []record.RunStatus) *suites {
 	s := &suites{planned: planned}
 	if planned == nil {
@@ -31,7 +31,7 @@ func newSuites(planned map[string]state.Planned, last []record.RunStatus) *suite
 	return s
 }
 
-// of returns the status of a suite, a new one if need be. s.mu is held.
+// of returns the status of a suite, and adds a new one if need be. The caller holds s.mu.
 func (s *suites) of(suite string) *record.RunStatus {
 	for _, status := range s.statuses {
 		if status.Suite == suite {
@@ -50,9 +50,8 @@ func (s *suites) begin(suite string, now time.Time) {
 	status.Since, status.Waits = now, ""
 }
 
-// wait notes why a run that is due does not begin, and reports whether that is
-// news. One that waits for the device is in progress; one that waits for other nodes or for the end of
-// quiet hours is not.
+// wait records why a run that is due does not begin, and reports whether that is new. A run that waits for the device
+// counts as in progress. One that waits for other nodes or for the end of quiet hours does not.
 func (s *suites) wait(suite string, why error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +64,7 @@ func (s *suites) wait(suite string, why error) bool {
 	return news
 }
 
-// end notes how a run went, with the comparison with earlier ones.
+// end records the result of a run and its comparison with earlier ones.
 func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport, comparison *record.Comparison, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +99,7 @@ func (s *suites) list() []record.RunStatus {
 	return list
 }
 
-// plans returns since when the calendar has each suite, to be stored.
+// plans returns the state of the schedule of each suite, to be saved.
 func (s *suites) plans() map[string]state.Planned {
 	s.mu.Lock()
 	defer s.mu.Unlock()

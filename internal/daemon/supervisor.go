@@ -9,15 +9,15 @@ import (
 	sd "github.com/coreos/go-systemd/v22/daemon"
 )
 
-// readyPatience is how long systemd waits for the first discovery at most: a drive that hangs must not keep the boot
-// waiting, nor have the daemon ended for being late.
+// readyPatience is the longest time that systemd waits for the first discovery. A drive that hangs must not delay the
+// boot, nor cause systemd to stop the daemon for being late.
 const readyPatience = 30 * time.Second
 
-// supervisor is what started the daemon and wants to be told what it does: systemd, by $NOTIFY_SOCKET. Without one nobody
-// is told.
+// supervisor is what started the daemon and wants to be notified of its state: systemd, through $NOTIFY_SOCKET.
+// Without that variable, notifications do nothing.
 type supervisor struct{ log *slog.Logger }
 
-// tell sends a state: sd_notify(3).
+// tell sends a state with sd_notify(3).
 func (s supervisor) tell(state string) {
 	if _, err := sd.SdNotify(false, state); err != nil {
 		s.log.Warn("cannot tell systemd what the daemon does", "state", state, "err", err)
@@ -30,8 +30,8 @@ func (s supervisor) reloading() {
 
 func (s supervisor) ready() { s.tell(sd.SdNotifyReady) }
 
-// supervise tells the supervisor when the daemon is ready, that it lives, and that it stops. It lives as long as all that
-// is known can be shown: that waits for no drive, but for every lock.
+// supervise notifies the supervisor when the daemon is ready, that it is alive, and when it stops. The daemon is
+// alive as long as it can create a snapshot, which does not wait for any drive, but takes every lock.
 func (d *Daemon) supervise(ctx context.Context) error {
 	s := d.supervisor
 	patience := time.NewTimer(readyPatience)

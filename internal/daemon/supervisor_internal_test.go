@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/export"
 )
 
-// systemd listens as systemd does.
+// systemd listens for notifications in place of systemd.
 func systemd(t *testing.T) *net.UnixConn {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "notify")
@@ -30,7 +30,7 @@ func systemd(t *testing.T) *net.UnixConn {
 	return c
 }
 
-// told is the first line of the next message.
+// told returns the first line of the next message.
 func told(t *testing.T, c *net.UnixConn) string {
 	t.Helper()
 	message := make([]byte, 4096)
@@ -73,11 +73,11 @@ func TestSystemdIsToldWhatTheDaemonDoes(t *testing.T) {
 	until("RELOADING=1")
 	until("READY=1")
 
-	// While what it knows cannot be shown, it is not alive.
+	// While no snapshot can be created, the daemon does not count as alive.
 	d.mu.Lock()
 	require.NoError(t, socket.SetReadDeadline(time.Now().Add(time.Second)))
 	silent := false
-	for range 100 { // those that were on their way
+	for range 100 { // skip messages that were already sent
 		if _, err := socket.Read(make([]byte, 64)); err != nil {
 			silent = true
 			break

@@ -9,9 +9,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// newSampler returns what samples the traffic of the devices under watch.
+// newSampler returns the sampler of the traffic of the watched devices.
 func (d *Daemon) newSampler() *traffic.Sampler {
-	said := map[string]string{} // why the traffic of a device is not known, by number
+	said := map[string]string{} // why the traffic of a device is not known, by device number
 	return traffic.New(traffic.Options{
 		FS: d.shared.fs, Devices: d.sampled,
 		Sample: func(dev traffic.Device, t record.Traffic) { d.tookTraffic(dev, t, said) },
@@ -19,7 +19,7 @@ func (d *Daemon) newSampler() *traffic.Sampler {
 	})
 }
 
-// sampled are the devices under watch: those below files, too.
+// sampled returns the watched devices, including those below files.
 func (d *Daemon) sampled() []traffic.Device {
 	watches := d.current()
 	all := make([]traffic.Device, 0, len(watches))
@@ -32,14 +32,13 @@ func (d *Daemon) sampled() []traffic.Device {
 		w.mu.Unlock()
 		all = append(all, traffic.Device{
 			ID: device.ID, Number: w.spec.Number, Controllers: device.Controllers,
-			Run: store.IsNoted(d.shared.lockDir, w.spec.LockID), // rounds note nothing
+			Run: store.IsNoted(d.shared.lockDir, w.spec.LockID), // only runs note something in the lock
 		})
 	}
 	return all
 }
 
-// tookTraffic takes what others did to a device in the last half minute. Each device has one
-// goroutine's turn: the sampler's.
+// tookTraffic passes on the traffic of a device in the last interval. Only the goroutine of the sampler calls it.
 func (d *Daemon) tookTraffic(dev traffic.Device, t record.Traffic, said map[string]string) {
 	d.judgeTraffic(dev.ID, t)
 	before := said[dev.Number]
@@ -54,8 +53,8 @@ func (d *Daemon) tookTraffic(dev traffic.Device, t record.Traffic, said map[stri
 	}
 }
 
-// tookStall judges a stall, and logs it. Of one that was told while it went on, the end is told as well, when it turns out to
-// have been a discard, too.
+// tookStall judges a stall, and logs it. If a stall was reported while it was in progress, its end is reported as
+// well. This includes stalls that turn out to have another cause, such as a discard.
 func (d *Daemon) tookStall(dev traffic.Device, s record.Stall) {
 	explained := !s.Telling() && d.flight.stalling[dev.ID].Equal(s.Start)
 	delete(d.flight.stalling, dev.ID)
@@ -81,7 +80,7 @@ func (d *Daemon) tookStall(dev traffic.Device, s record.Stall) {
 	}
 }
 
-// fillTraffic adds to a snapshot what is known of the traffic of its targets.
+// fillTraffic adds the traffic of the targets to a snapshot.
 func (d *Daemon) fillTraffic(s *record.Snapshot) {
 	for i, t := range s.Targets {
 		s.Targets[i].Traffic = d.shared.traffic.Status(t.Device.Number)

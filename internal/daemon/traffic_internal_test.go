@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// sampling is a daemon that watches a drive, a file on it, and a file on no device.
+// sampling returns a daemon that watches a drive, a file on it, and a file without a device.
 func sampling(t *testing.T) (*Daemon, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// recordStall records what is around a stall that a person should know of, or how one ended.
+// recordStall triggers a recording of a stall that a person should know of, or adds how one ended.
 func (d *Daemon) recordStall(dev traffic.Device, s record.Stall) {
 	t := record.Trigger{
 		Time: s.Start, Kind: record.TriggerStall, DeviceID: dev.ID,
@@ -30,7 +30,7 @@ func (d *Daemon) recordStall(dev traffic.Device, s record.Stall) {
 	d.trigger(t)
 }
 
-// recordVerdict records what is around a verdict that a drive or the host is slow.
+// recordVerdict triggers a recording when a verdict says that a drive or the host is slow.
 func (d *Daemon) recordVerdict(e judge.Event) {
 	t := record.Trigger{Time: time.Now(), Kind: record.TriggerVerdict, TargetID: e.Drive}
 	switch {
@@ -40,7 +40,7 @@ func (d *Daemon) recordVerdict(e judge.Event) {
 		return
 	case e.Verdict.Blames():
 		t.Text = string(e.Verdict)
-		if e.Ratio.Ratio > 0 { // stalls and errors have none
+		if e.Ratio.Ratio > 0 { // stalls and errors have no ratio
 			t.Text += ", " + e.Ratio.String()
 		}
 		t.Text += " (" + strings.Join(e.Witnesses, ", ") + ")"
@@ -55,7 +55,7 @@ func (d *Daemon) recordVerdict(e judge.Event) {
 	d.trigger(t)
 }
 
-// recordRequest records what somebody asked for. Without a target, it is about the node.
+// recordRequest triggers a recording that a user requested. Without a target, it is about the node.
 func (d *Daemon) recordRequest(r state.Request) error {
 	t := record.Trigger{Time: r.Record.Asked, Kind: record.TriggerRequest, TargetID: r.Target, Text: "somebody asked for it"}
 	if w := d.current()[r.Target]; w != nil {
@@ -71,7 +71,8 @@ func (d *Daemon) recordRequest(r state.Request) error {
 	return nil
 }
 
-// trigger records what is around something that has happened.
+// trigger starts a recording of the time around an event. It returns the id of the recording, or "" when there is
+// none.
 func (d *Daemon) trigger(t record.Trigger) (id string) {
 	ago := time.Since(t.Time)
 	t.Time = t.Time.UTC().Truncate(time.Millisecond)

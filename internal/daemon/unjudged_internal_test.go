@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// comparedUntil feeds the first probe of a watch rounds of a minute up to some time before now.
+// comparedUntil passes rounds, one a minute, to the first probe of a watch. They end at the given time before now.
 func comparedUntil(w *watch, ago time.Duration) {
 	const rounds = 180
 	for i := range rounds {
@@ -20,7 +20,7 @@ func comparedUntil(w *watch, ago time.Duration) {
 			Time: time.Now().Add(-ago - (rounds-time.Duration(i))*time.Minute), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x},
 		}, record.Conditions{})
 	}
-	// Nobody else judges the rest here.
+	// There is no judge here that would judge the rest.
 	w.probes[0].tracker.Close(drift.Slot(time.Now()))
 	w.probes[0].tracker.Settle(time.Now())
 }
@@ -46,7 +46,7 @@ func TestWhatIsNotComparedSaysWhatRefusedTheRounds(t *testing.T) {
 	assert.Equal(t, record.ReasonBusy, v.Unjudged.Reason)
 }
 
-// Quiet hours and runs are planned: they make nothing stale.
+// Quiet hours and runs are planned pauses, so they make nothing stale.
 func TestAPlannedPauseKeepsTheVerdict(t *testing.T) {
 	w := quietWatch(t)
 	comparedUntil(w, 90*time.Minute)

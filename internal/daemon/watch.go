@@ -21,15 +21,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
-// spec is what a watch watches and how. A watch whose spec changes is replaced.
-// The target's number and size are in it, so that a device that comes back as
-// another node or with another size is opened again.
+// spec says what a watch watches and how. A watch whose spec changes is replaced. It includes the device number and
+// size of the target, so that a device that returns with another number or size is opened again.
 type spec struct {
 	measure.Target
-	// LockID is the id of the device that is touched: for files, the one below.
+	// LockID is the id of the device that receives the I/O; for files, the device below.
 	LockID string
-	// Unresolved says that the target has not answered yet, so that it is not known where
-	// it is. It is shown, and not opened.
+	// Unresolved is true when the target has not answered yet, so that its location is not known. It is shown, but
+	// not opened.
 	Unresolved bool
 	Probes     []record.Probe
 	Admission  config.Admission
@@ -37,49 +36,50 @@ type spec struct {
 	Quiet      config.QuietHours
 }
 
-// watch keeps one target under watch.
+// watch watches one target.
 type watch struct {
 	spec   spec
 	shared *shared
 	log    *slog.Logger
 	cancel context.CancelFunc
 	done   chan struct{}
-	// halted says to discovery that the watch is shown until another takes its place.
+	// halted tells discovery that the watch has ended and is only shown until another replaces it.
 	halted bool
 
 	access *access
 	suites *suites
-	asked  chan ask // rounds that are wanted out of turn
-	// history has the figures for the plots of the status page. historySaved is when they were last saved, in nanoseconds since 1970.
+	asked  chan ask // requests for rounds ahead of schedule
+	// history has the figures for the plots of the status page. historySaved is when they were last saved, in
+	// nanoseconds since 1970.
 	history      history.History
 	historySaved atomic.Int64
 
-	// These belong to the goroutine of Run.
+	// The goroutine of Run owns these fields.
 	session *measure.Session // nil while the target is not open
 	pool    *probe.Pool      // nil on files
 	saved   savePoint
-	// mountPoint is where the filesystem of a file was when it was last opened.
+	// mountPoint is where the filesystem of a file was mounted when the file was last opened.
 	mountPoint string
-	most       admit.Capacity // while the target is not open
+	most       admit.Capacity // the value of mostWork while the target is not open
 
 	mu   sync.Mutex
-	seen sighting // the last
-	// device and conditions are those of seen, with what is remembered; what is stored of a target that has not
-	// answered yet.
+	seen sighting // the last sighting
+	// device and conditions are those of seen, completed with remembered conditions. For a target that has not
+	// answered yet, they are the stored ones.
 	device     record.Device
 	conditions record.Conditions
 	changed    map[string]time.Time // when each condition was last seen to change
 	blocked    string               // why the target cannot be probed now; empty when it can
-	readOnly   bool                 // somebody else's file
-	small      record.Warning       // that the probe file is smaller than asked for; zero when it is not
+	readOnly   bool                 // the file was not made by ssdprobe
+	small      record.Warning       // set when the probe file is smaller than requested; otherwise zero
 	probes     []*probeState
-	// poolBlocks and writtenRatio are those of pool.
+	// poolBlocks and writtenRatio describe pool.
 	poolBlocks   int
 	writtenRatio *float64
-	// traffic compares what others did to the device with its past; nil where nobody counts it.
+	// traffic compares the traffic of others with its past; nil for targets without a device number.
 	traffic     *drift.Tracker
-	keptTraffic *drift.State // what was stored of it
-	// news says that something was judged that is worth keeping.
+	keptTraffic *drift.State // the stored state of traffic
+	// news is true when a judgement is worth saving.
 	news atomic.Bool
 }
 
@@ -88,22 +88,22 @@ type probeState struct {
 	probe  record.Probe
 	rhythm schedule.Rhythm
 	next   time.Time
-	// outOfTurn says that the next round was asked for to confirm a suspicion.
+	// outOfTurn is true when the next round was requested to confirm a suspicion.
 	outOfTurn bool
-	// went is when a round last went in; at first when the watch began.
+	// went is when a round was last admitted; initially, when the watch began.
 	went    time.Time
 	tracker *drift.Tracker
 	budget  admit.Budget
 	status  record.ProbeStatus
-	trouble record.Outcome // the last that the device is to blame for; empty when that is over
+	trouble record.Outcome // the last outcome that is the device's fault; empty after a good round
 }
 
-// reopenAfter is the pause before a target that could not be opened is tried again.
+// reopenAfter is the pause before another attempt to open a target.
 const reopenAfter = 15 * time.Second
 
 const (
-	// firstRetry is the pause before a first round that was disturbed is tried again;
-	// it doubles each time, up to maxDoublings times.
+	// firstRetry is the pause before a first round that was disturbed is tried again. It doubles each time, up to
+	// maxDoublings times.
 	firstRetry   = 2 * time.Second
 	maxDoublings = 10
 )
@@ -117,7 +117,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	now := time.Now()
 	for _, p := range s.Probes {
 		if !p.RunsOn(s.File) || p.Direction == record.Write && s.Admission.WriteBytesPerDay == 0 {
-			continue // a budget of nothing stops them: they are not there, rather than busy for ever
+			continue // without a budget, leave them out instead of having them busy for ever
 		}
 		rhythm := schedule.NewRhythm(shared.node, s.ID, p.Name, p.Interval)
 		state := &probeState{
@@ -139,7 +139,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	return w
 }
 
-// newTracker returns a tracker of a probe that knows nothing yet.
+// newTracker returns an empty tracker for a probe.
 func newTracker(s drift.Settings, p record.Probe) *drift.Tracker {
 	t := drift.NewTracker(s)
 	t.Every(p.Interval)
@@ -194,7 +194,7 @@ func (w *watch) Run(ctx context.Context) {
 	}
 }
 
-// restUntil waits for the end of a run, and no longer than calendarLook.
+// restUntil waits for the end of a run, but not longer than calendarLook.
 func (w *watch) restUntil(ctx context.Context, rested <-chan struct{}) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, calendarLook)
@@ -206,7 +206,8 @@ func (w *watch) restUntil(ctx context.Context, rested <-chan struct{}) {
 	w.paused(began)
 }
 
-// paused says that no rounds were planned since a time: what was known before it does not get stale by that.
+// paused tells the trackers that no rounds were planned since the given time, so that what they knew before does not
+// become stale.
 func (w *watch) paused(since time.Time) {
 	w.shared.judging.look(func() {
 		for _, p := range w.probes {
@@ -215,7 +216,7 @@ func (w *watch) paused(since time.Time) {
 	})
 }
 
-// keepQuiet puts off the rounds that would be due in quiet hours.
+// keepQuiet postpones the rounds that would be due in quiet hours.
 func (w *watch) keepQuiet(until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -226,10 +227,9 @@ func (w *watch) keepQuiet(until time.Time) {
 	}
 }
 
-// after returns when the probe is due again after a round. On a busy host the first rounds are
-// often disturbed: until one is good, they are tried again soon, so that a new
-// daemon has something to show; but less and less soon, as a host that stays busy
-// is not to be kept busier by that.
+// after returns when the probe is due again after a round. On a busy host, the first rounds are often disturbed.
+// Until one is good, they are retried soon, so that a new daemon has something to show. The pause grows each time, so
+// that retries do not keep a busy host even busier.
 func (p *probeState) after(started, now time.Time) time.Time {
 	next := p.rhythm.Apart(started, p.rhythm.Next(now))
 	if last := p.status.Last; p.status.LastSuccess.IsZero() && last != nil && last.Outcome == record.OutcomeDisturbed {
@@ -251,18 +251,18 @@ func (w *watch) nextProbe() *probeState {
 	return first
 }
 
-// see takes what discovery has seen of the target.
+// see takes what discovery found out about the target.
 func (w *watch) see(s sighting, now time.Time) {
 	w.mu.Lock()
 	w.seen = s
 	before := w.conditions
-	if w.spec.Unresolved { // what is stored of it is all that is known
+	if w.spec.Unresolved { // only the stored state is known
 		w.mu.Unlock()
 		return
 	}
 	s.conditions = s.conditions.Remember(before)
 	w.device, w.conditions = s.device, s.conditions
-	// What was not known before did not change.
+	// A condition that becomes known is not a change.
 	changes := slices.DeleteFunc(before.Changes(s.conditions), func(c record.Change) bool { return c.From == "" })
 	for _, c := range changes {
 		w.changed[c.Condition] = now
@@ -273,12 +273,12 @@ func (w *watch) see(s sighting, now time.Time) {
 	}
 }
 
-// plan takes the calendar.
+// plan passes the runs that are meant for the target to its suites.
 func (w *watch) plan(runs []config.Run, now time.Time) {
 	w.suites.plan(slices.DeleteFunc(slices.Clone(runs), func(r config.Run) bool { return !w.isMeant(r) }), now)
 }
 
-// isMeant reports whether a run of the calendar is meant for the target.
+// isMeant reports whether a scheduled run is meant for the target.
 func (w *watch) isMeant(r config.Run) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -298,8 +298,8 @@ func (w *watch) problemNow() string {
 	return w.problem()
 }
 
-// problem is problemNow for who holds w.mu. That the target hangs says more than what could not
-// be done meanwhile.
+// problem is like problemNow, for callers that hold w.mu. A hang of the target takes precedence over problems that
+// result from it.
 func (w *watch) problem() string {
 	hangs := w.access.problem()
 	if hangs == "" && w.spec.Unresolved {
@@ -308,7 +308,7 @@ func (w *watch) problem() string {
 	return cmp.Or(hangs, w.blocked)
 }
 
-// Status returns what is known at now. It shares nothing that changes.
+// Status returns the status of the target at the time now. It shares no memory that changes.
 func (w *watch) Status(now time.Time) record.TargetStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// With a budget of nothing there are no write probes: one that is busy for ever would raise alarms.
+// Without a write budget there are no write probes. A probe that is busy for ever would raise alarms.
 func TestNoWriteProbesWithoutABudget(t *testing.T) {
 	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestNoWriteProbesWithoutABudget(t *testing.T) {
 	}
 }
 
-// Write probes have equal shares of the budget, and a restart gives them no new one.
+// Write probes share the budget equally, and a restart does not renew it.
 func TestWriteProbesShareTheBudget(t *testing.T) {
 	const round = 1 << 20
 	dir, err := state.Open(t.TempDir())
@@ -71,7 +71,7 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 	assert.True(t, allows(again, 2))
 }
 
-// The first rounds are tried again soon while they are disturbed, and less and less soon.
+// While the first rounds are disturbed, they are retried soon, at growing intervals.
 func TestFirstRoundsAreTriedAgainLessAndLessSoon(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	p := &probeState{
@@ -92,7 +92,7 @@ func TestFirstRoundsAreTriedAgainLessAndLessSoon(t *testing.T) {
 	assert.Equal(t, next, p.after(now, now).Sub(now), "after a good one there is no hurry")
 }
 
-// A probe that only ever finds the device busy is overdue after a while; what it measures then is kept apart.
+// A probe that always finds the device busy becomes overdue. What it measures then is kept apart.
 func TestAProbeThatIsNeverAdmittedIsOverdue(t *testing.T) {
 	w := quietWatch(t)
 	w.spec.Admission.ForcedInterval = 15 * time.Minute

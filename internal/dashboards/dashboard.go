@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-// What addresses of dashboards are made of.
+// The UIDs of the dashboards, which are part of their URLs.
 const (
 	fleetUID  = "ssdprobe-fleet"
 	deviceUID = "ssdprobe-device"
 	runsUID   = "ssdprobe-runs"
 )
 
-// schemaVersion is that of Grafana 12; Grafana 11 reads it as well.
+// schemaVersion is the version of Grafana 12; Grafana 11 reads it as well.
 const schemaVersion = 41
 
-// Dashboard is one dashboard: rows of panels, placed from left to right and from
-// top to bottom.
+// Dashboard is one dashboard: rows of panels, placed from left to right and from top to bottom.
 type Dashboard struct {
 	UID, Title, Description string
 	Variables               []Object
 	Annotations             []Object
 	Rows                    []Row
-	// Since is how far back it looks at first.
+	// Since is the initial start of the time range, such as "now-24h".
 	Since string
 }
 
@@ -32,22 +31,21 @@ type Dashboard struct {
 type Row struct {
 	Title  string
 	Panels []Panel
-	// Folded is for what not every kind of device has, or not every day: a row that is shown only when somebody opens it,
-	// and asks for nothing until then.
+	// Folded is for rows that only some devices need, or that are rarely needed. Such a row is shown only when
+	// somebody opens it, and sends no queries until then.
 	Folded bool
 }
 
-// All returns the dashboards by the names of their files.
+// All returns the dashboards by their file names.
 func All() map[string]Dashboard {
 	return map[string]Dashboard{"fleet": fleetDashboard(), "device": deviceDashboard(), "runs": runsDashboard()}
 }
 
-// AnyValue is what is asked for when all values of a variable are chosen, in place of
-// every one of them: 500 nodes would make queries of a megabyte. It matches what has
-// no value as well, as the model of a virtual drive.
+// AnyValue replaces the list of all values of a variable when all are selected: the list of 500 nodes would make
+// queries of a megabyte. It also matches an absent value, such as the model of a virtual drive.
 const AnyValue = ".*"
 
-// variable asks for the values of a label.
+// variable returns a variable that has the values of a label.
 func variable(name, label, match string) Object {
 	return Object{
 		"type": "query", "name": name, "label": label, "datasource": Source(),
@@ -57,7 +55,7 @@ func variable(name, label, match string) Object {
 	}
 }
 
-// one makes a variable have one value at a time, the first one to begin with.
+// one limits a variable to one value at a time, initially the first one.
 func one(variable Object) Object {
 	variable["multi"], variable["includeAll"] = false, false
 	delete(variable, "current")
@@ -65,9 +63,8 @@ func one(variable Object) Object {
 	return variable
 }
 
-// variables choose what is seen. All dashboards have the same ones, so that
-// links between them keep what is chosen. Single ones have one value, which Grafana
-// does not escape for a regular expression.
+// variables returns the variables that select what is shown. All dashboards have the same ones, so that links between
+// them keep the selection. Those in single have one value, which Grafana does not escape for a regular expression.
 func variables(single ...string) []Object {
 	all := []Object{{
 		"type": "datasource", "name": "datasource", "label": "Prometheus", "query": "prometheus",
@@ -86,7 +83,7 @@ func variables(single ...string) []Object {
 	return all
 }
 
-// links lead to the other dashboards and take variables and time along.
+// links returns links to the other dashboards, which keep the variables and the time range.
 func links(from string) []Object {
 	var all []Object
 	for _, to := range []struct{ uid, title string }{{fleetUID, "Fleet"}, {deviceUID, "Device"}, {runsUID, "Runs"}} {
@@ -100,7 +97,7 @@ func links(from string) []Object {
 	return all
 }
 
-// Model is the dashboard as Grafana stores it.
+// Model returns the dashboard as Grafana stores it.
 func (d Dashboard) Model() Object {
 	panels := []Object{}
 	id, y := 0, 0
@@ -111,7 +108,7 @@ func (d Dashboard) Model() Object {
 	}
 	for _, r := range d.Rows {
 		row := place(Object{"type": "row", "title": r.Title, "collapsed": r.Folded}, 0, y, 24, 1)
-		inside := []Object{} // Grafana has the panels of a folded row in it, and those of an open one behind it
+		inside := []Object{} // Grafana stores the panels of a folded row inside it, and those of an open row after it
 		y++
 		x, height := 0, 0
 		for _, p := range r.Panels {
@@ -180,7 +177,7 @@ func (p Panel) Model() Object {
 	return m
 }
 
-// text is the dashboard as the committed file has it.
+// text returns the dashboard as it is in the committed file.
 func (d Dashboard) text() (string, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

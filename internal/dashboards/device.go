@@ -1,6 +1,6 @@
 package dashboards
 
-// target is the chosen one, on one node: probe files of all nodes have the same id.
+// target selects the chosen target, on one node, because probe files have the same id on all nodes.
 const target = `instance="$instance",id="$id"`
 
 func deviceDashboard() Dashboard {
@@ -23,7 +23,7 @@ func deviceDashboard() Dashboard {
 	}
 }
 
-// deviceAnnotations are moments that series tell as their value.
+// deviceAnnotations mark times that are the values of series.
 func deviceAnnotations() []Object {
 	moment := func(name, color, expr, title, tags string) Object {
 		return Object{
@@ -61,7 +61,7 @@ func deviceNow() []Panel {
 	}
 }
 
-// heatmap is of a latency histogram, whether Prometheus stores it natively or in classic buckets.
+// heatmap shows a latency histogram, whether Prometheus stores it natively or in classic buckets.
 func heatmap(title, description, name, labels string) Panel {
 	return Panel{
 		Kind: "heatmap", Title: title, Unit: "short", Width: 12, Height: 9, Description: description,
@@ -78,8 +78,8 @@ func heatmap(title, description, name, labels string) Panel {
 	}
 }
 
-// quantile is of the latency histogram, whether Prometheus stores it natively or
-// in classic buckets.
+// quantile returns a query for a quantile of the latency histogram, whether Prometheus stores it natively or in
+// classic buckets.
 func quantile(q string) string {
 	const rate = `rate(ssdprobe_probe_latency_seconds`
 	return `histogram_quantile(` + q + `, sum by (probe) (` + rate + `{` + target + `}[$__rate_interval])))` +

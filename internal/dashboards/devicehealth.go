@@ -1,14 +1,14 @@
 package dashboards
 
-// each is a metric of the chosen target or of its controllers.
+// each returns the series of a metric for the chosen target or its controllers.
 func each(family string) string { return family + `{` + target + `}` }
 
-// called is each with a label that says what it is.
+// called is like each, with an additional label that describes the series.
 func called(what, family string) string {
 	return `label_replace(` + each(family) + `, "what", "` + what + `", "", "")`
 }
 
-// growth is what a counter of the drive gained between two points.
+// growth returns how much a counter of the drive increased between two points.
 func growth(family string) string { return `increase(` + each(family) + `[$__rate_interval])` }
 
 func health() []Panel {
@@ -40,7 +40,7 @@ func health() []Panel {
 			Query{Expr: growth("ssdprobe_nvme_error_log_entries_total"), Legend: "{{controller}} error log"},
 			Query{Expr: growth("ssdprobe_nvme_thermal_transitions_total"), Legend: "{{controller}} thermal transitions, level {{level}}"}).from0(),
 		series("Wear and spare", "percentunit", "How much life is used up and how many spare blocks are left, with the threshold that the maker sets.", 12,
-			// One query, as not every drive reports all of them.
+			// A single query, because not every drive reports all of them.
 			Query{
 				Expr: called("used up", "ssdprobe_nvme_percentage_used_ratio") + ` or ` + called("spare", "ssdprobe_nvme_available_spare_ratio") +
 					` or ` + called("spare threshold", "ssdprobe_nvme_available_spare_threshold_ratio"),
@@ -51,7 +51,7 @@ func health() []Panel {
 	}
 }
 
-// driveHealth is of drives that smartctl reads. While such a drive sleeps, there is no more than that.
+// driveHealth shows drives that smartctl reads. While such a drive sleeps, only that is known.
 func driveHealth() []Panel {
 	const empty = " Empty when it is an NVMe drive, is asleep or does not say."
 	return []Panel{
@@ -61,7 +61,7 @@ func driveHealth() []Panel {
 		number("Powered on", "s", "Time that the drive was powered in its life, in whole hours."+empty, `max(`+each("ssdprobe_drive_power_on_seconds_total")+`)`, plain()),
 		number("Power cycles", "none", "How often the drive was switched on in its life."+empty, `max(`+each("ssdprobe_drive_power_cycles_total")+`)`, plain()),
 		series("Sectors in trouble", "none", "Sectors that were replaced (of a SAS drive its grown defects), that wait to be replaced, and that the drive's own checks found unreadable."+empty, 12,
-			// One query, as not every drive reports all of them.
+			// A single query, because not every drive reports all of them.
 			Query{
 				Expr: called("replaced", "ssdprobe_drive_reallocated_sectors") + ` or ` + called("waiting", "ssdprobe_drive_pending_sectors") +
 					` or ` + called("unreadable", "ssdprobe_drive_uncorrectable_sectors"),

@@ -1,8 +1,7 @@
-// Package dashboards makes the files that Grafana and the Prometheus Operator take up:
-// dashboards/*.json, which are written down here as Go values, and
-// deploy/kubernetes/monitoring and deploy/mixin, which repeat them
-// for kustomize and for users of jsonnet. The chart has links to both.
+// Package dashboards makes the dashboard files: dashboards/*.json, which are defined here as Go values, and copies of
+// them in deploy/kubernetes/monitoring for kustomize and in deploy/mixin for users of jsonnet. The chart links to
+// dashboards.
 //
-// It knows nothing of the product but the names of its metrics. Package deploytest
-// asks all queries of a real Prometheus.
+// All it knows about the product is the names of its metrics. Package deploytest runs all queries against a real
+// Prometheus.
 package dashboards

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Folders are those in which every file is made here.
+// Folders returns the directories in which every file is generated here.
 func Folders() []string {
 	return []string{"dashboards", monitoringDir + "/dashboards", "deploy/mixin/dashboards"}
 }
@@ -33,9 +33,8 @@ configMapGenerator:
 `
 )
 
-// Files returns all files that are made here, by their paths in the repository. Kustomize
-// reads no file outside of its own folder, and neither does who installs the mixin alone: so
-// the dashboards are there three times.
+// Files returns all files generated here, by their paths in the repository. The dashboards exist three times, because
+// kustomize reads no files outside its own directory, and users may install only the mixin.
 func Files() (map[string]string, error) {
 	list := fmt.Sprintf(madeBy, "dashboards") + kustomization
 	files := map[string]string{}

@@ -2,30 +2,29 @@ package dashboards
 
 import "strings"
 
-// chosen is what the variables select, as labels of any series of a target.
+// chosen selects by the variables, as labels of any series of a target.
 const chosen = `instance=~"$instance",device=~"$device",id=~"$id"`
 
-// chosenInfo is what the chosen targets are, by the recording rule that has one
-// series of each: while a pod is replaced ssdprobe_device_info has two, and no join
-// that finds two succeeds.
+// chosenInfo selects the chosen targets in the recording rule that has one series per target. ssdprobe_device_info
+// has two while a pod is replaced, and a join with two matches fails.
 const chosenInfo = `device:ssdprobe_device_info:unique{model=~"$model",` + chosen + `}`
 
-// withModel adds model and firmware to what has one series per target or more,
-// and leaves out the models that are not chosen.
+// withModel adds model and firmware to an expression with one or more series per target, and leaves out models that
+// are not chosen.
 func withModel(expr string) string {
 	return strings.TrimSpace(expr) + ` * on (job, instance, device, id) group_left (model, firmware) ` + chosenInfo
 }
 
-// ofModel leaves out the models that are not chosen: of a chosen model, all targets
-// are asked for as anyValue, which other models have as well.
+// ofModel leaves out models that are not chosen. When a model is chosen but not its targets, the targets are selected
+// with AnyValue, which also matches other models.
 func ofModel(expr string) string { return expr + ` and on (job, instance, device, id) ` + chosenInfo }
 
-// onNodes is what nodes have that have a drive of a chosen model.
+// onNodes limits an expression to nodes that have a drive of a chosen model.
 func onNodes(expr string) string {
 	return expr + ` and on (job, instance) device:ssdprobe_device_info:unique{model=~"$model",instance=~"$instance"}`
 }
 
-// counted is the number of series, 0 when there are none.
+// counted returns the number of series, 0 when there are none.
 func counted(expr string) string { return "count(" + expr + ") or vector(0)" }
 
 func fleetDashboard() Dashboard {
@@ -43,7 +42,7 @@ func fleetDashboard() Dashboard {
 	}
 }
 
-// fleetNow are figures that are 0 when all is well, and when nothing is known: none is green.
+// fleetNow returns figures that are 0 both when all is well and when nothing is known. Therefore 0 is never green.
 func fleetNow() []Panel {
 	judged := func(state string) string {
 		return counted(`count by (job, instance, id) (` + withModel(`(ssdprobe_drive_health{state="`+state+`",`+chosen+`} == 1)`) + `)`)
@@ -63,7 +62,7 @@ func fleetNow() []Panel {
 	}
 }
 
-// named are the columns that say which drive a row is about.
+// named returns the columns that identify the drive of a row.
 func named() []column {
 	return []column{
 		{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"},
@@ -71,12 +70,12 @@ func named() []column {
 	}
 }
 
-// compared leaves out what is learning, not judged or unknown.
+// compared leaves out statistics that are learning, waiting or unknown.
 func compared(expr string) string {
 	return `(` + expr + ` and on (job, instance, id, probe, statistic) ssdprobe_drift_state{state=~"stable|suspect|regressed|improved"})`
 }
 
-// unjudged is of what nobody knows how fast it is: statistics of probes, and whole drives.
+// unjudged selects everything whose speed is unknown: statistics of probes, and whole drives.
 func unjudged() string {
 	return `(ssdprobe_drift_unjudged_since_timestamp_seconds{` + chosen + `} or ssdprobe_device_unjudged_since_timestamp_seconds{` + chosen + `})`
 }

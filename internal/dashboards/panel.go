@@ -5,19 +5,19 @@ import "strings"
 // Object is a JSON object of Grafana's schema.
 type Object map[string]any
 
-// Panel is one panel of a dashboard, without its place.
+// Panel is one panel of a dashboard, without its position.
 type Panel struct {
 	Kind  string // Grafana's name of the visualization
 	Title string
-	// Description is what the question mark beside the title says.
+	// Description is the text behind the icon next to the title.
 	Description string
 	Unit        string
 	Width       int // of 24
 	Height      int
 	Queries     []Query
 	Options     Object
-	Custom      Object // options of the fields, by kind of panel
-	Defaults    Object // further defaults of the fields
+	Custom      Object // field options that depend on the kind of panel
+	Defaults    Object // further field defaults
 	Overrides   []Object
 	Transform   []Object
 }
@@ -26,12 +26,12 @@ type Panel struct {
 type Query struct {
 	Expr   string
 	Legend string
-	// Instant asks for the last value, as a table where the panel is one.
+	// Instant queries only the last value.
 	Instant bool
 	Format  string // time_series by default, table or heatmap
 }
 
-// Source is the data source of everything: the one that the reader chooses.
+// Source returns the data source of all panels: the one that the reader selects.
 func Source() Object { return Object{"type": "prometheus", "uid": "${datasource}"} }
 
 func series(title, unit, description string, width int, queries ...Query) Panel {
@@ -45,36 +45,36 @@ func series(title, unit, description string, width int, queries ...Query) Panel 
 	}
 }
 
-// from0 makes the axis begin at 0, for what has a meaning in proportion.
+// from0 makes the axis begin at 0, for values whose proportion matters.
 func (p Panel) from0() Panel {
 	p.Defaults = Object{"min": 0}
 	return p
 }
 
-// logarithmic suits what differs by orders of magnitude.
+// logarithmic makes the axis logarithmic, for values that differ by orders of magnitude.
 func (p Panel) logarithmic() Panel {
 	p.Custom["scaleDistribution"] = Object{"type": "log", "log": 10}
 	return p
 }
 
-// limit draws a line at a value and what is above it in red.
+// limit draws a line at a value, and everything above it in red.
 func (p Panel) limit(at float64) Panel {
 	p.Defaults = Object{"thresholds": steps("green", at, "red")}
 	p.Custom["thresholdsStyle"] = Object{"mode": "line"}
 	return p
 }
 
-// steps are one colour, and another one from a value on.
+// steps returns thresholds with one colour below a value and another from there on.
 func steps(below string, from float64, color string) Object {
 	return Object{"mode": "absolute", "steps": []Object{{"color": below, "value": nil}, {"color": color, "value": from}}}
 }
 
-// plain is a colour that says neither good nor bad.
+// plain returns thresholds without a colour that means good or bad.
 func plain() Object {
 	return Object{"mode": "absolute", "steps": []Object{{"color": "transparent", "value": nil}}}
 }
 
-// number is one figure on a ground that says whether it is good.
+// number is one figure on a background that says whether it is good.
 func number(title, unit, description, expr string, colours Object) Panel {
 	return Panel{
 		Kind: "stat", Title: title, Description: description, Unit: unit, Width: 4, Height: 4,
@@ -87,20 +87,19 @@ func number(title, unit, description, expr string, colours Object) Panel {
 	}
 }
 
-// column is a column of a table: what it is in the data and how it is shown.
+// column is a column of a table: the field in the data, and how it is shown.
 type column struct {
 	field, name, unit string
-	// at colours values from there on.
+	// at is the value from which on values are red; 0 for none.
 	at float64
 }
 
-// table shows the labels and values of instant queries, one row for each set of
-// labels, sorted by the first value, the highest first. Fields not named as
-// columns are left out. A row leads to the dashboard of its device.
+// table shows the labels and values of instant queries, one row for each set of labels, sorted by the first value,
+// the highest first. Fields that are not in columns are left out. A row links to the dashboard of its device.
 //
-// Of labels that are no columns the highest value is shown. Grafana puts answers
-// into one row when they agree in all labels that they share, the metric's name
-// included, and while a pod is replaced there are two of it.
+// Each query takes the maximum over the labels that are not columns. Grafana merges results into one row only if they
+// agree in all labels that they share, including the metric's name. While a pod is replaced, there are two sets of
+// labels.
 func table(title, description string, width, height int, columns []column, queries ...Query) Panel {
 	var fields, labels []string
 	order, names := Object{}, Object{}
@@ -148,7 +147,7 @@ func table(title, description string, width, height int, columns []column, queri
 	}
 }
 
-// DeviceURL leads from a row of a table to the device in it.
+// DeviceURL returns the link from a row of a table to the device in it.
 func DeviceURL() string {
 	return "/d/" + deviceUID + "?${datasource:queryparam}&${model:queryparam}&var-instance=${__data.fields.Node:percentencode}" +
 		"&var-device=${__data.fields.Device:percentencode}&var-id=${__data.fields.Target:percentencode}&${__url_time_range}"

@@ -1,6 +1,6 @@
 package dashboards
 
-// runsChosen is what the variables of the dashboard of runs select.
+// runsChosen selects by the variables of the dashboard of runs.
 const runsChosen = chosen + `,suite=~"$suite"`
 
 func runsDashboard() Dashboard {
@@ -34,8 +34,8 @@ func lastRuns() []Panel {
 	bandwidth := series("Bandwidth of the last runs", "Bps", "What each step of the last run of each suite read and wrote per second. A point of each run, kept until the next.", 12,
 		Query{Expr: ofModel(`ssdprobe_run_read_bytes_per_second{` + runsChosen + `}`), Legend: "{{device}} {{suite}} {{step}} read"},
 		Query{Expr: ofModel(`ssdprobe_run_write_bytes_per_second{` + runsChosen + `}`), Legend: "{{device}} {{suite}} {{step}} write"})
-	// Asked for once: each point of a range would read all of the time shown. The
-	// drives of all that time count, also those that are gone by now.
+	// An instant query, because each point of a range would read all of the time shown. It counts the drives of all
+	// that time, including those that are gone by now.
 	ended := table("Runs", "Runs by how they ended, in the time shown.", 6, 8, []column{
 		{field: "suite", name: "Suite"}, {field: "outcome", name: "Outcome"}, {field: "Value", name: "Runs", unit: "none"},
 	}, Query{Expr: `sum by (suite, outcome) (increase(ssdprobe_runs_total{` + runsChosen + `}[$__range])` +
@@ -61,7 +61,7 @@ func lastRuns() []Panel {
 	}
 }
 
-// slowestSteps is the table of what the last runs did in one direction.
+// slowestSteps is the table of the results of the last runs in one direction.
 func slowestSteps(what, direction, did string, run func(family string) Query) Panel {
 	return table(what+", the slowest step first", "What each step of the last runs "+did+": IOPS, bandwidth and the 99th percentile of the latency.", 24, 9, append(ofRun(),
 		column{field: "step", name: "Step"},
@@ -72,8 +72,7 @@ func slowestSteps(what, direction, did string, run func(family string) Query) Pa
 		run("ssdprobe_run_"+direction+"_iops"), run("ssdprobe_run_"+direction+"_bytes_per_second"))
 }
 
-// bars shows values of each step in the order of the number that the step's name
-// ends with, which is a depth or a round.
+// bars shows values of each step, ordered by the number at the end of the step's name, which is a depth or a round.
 func bars(number, title, unit, description string, expressions ...string) Panel {
 	var queries []Query
 	for _, expr := range expressions {

@@ -2,15 +2,15 @@ package dashboards
 
 import "strconv"
 
-// state is a value of the label state, and its colour.
+// state is a value of the label state and its colour.
 type state struct{ name, color string }
 
-// verdicts are those of drives and hosts, from the best to the worst after what is not known.
+// verdicts returns the verdicts on drives and hosts: first unknown, then from best to worst.
 func verdicts() []state {
 	return []state{{"unknown", "blue"}, {"healthy", "green"}, {"watch", "yellow"}, {"degraded", "orange"}, {"severe", "red"}}
 }
 
-// driftStates are those of a statistic.
+// driftStates returns the states of a statistic.
 func driftStates() []state {
 	return []state{
 		{"learning", "blue"}, {"stable", "green"}, {"improved", "dark-green"}, {"suspect", "orange"}, {"regressed", "red"},
@@ -18,7 +18,7 @@ func driftStates() []state {
 	}
 }
 
-// verdict is what the node says of the device, and on what it stands.
+// verdict shows the node's verdict on the device and its evidence.
 func verdict() []Panel {
 	recordings := number("Recordings", "none", "Recordings of the flight recorder that the node keeps, of all its devices: the seconds around a stall or a verdict. "+
 		"A click opens the status page of the node, which lists them: at the address in the label instance, on port 10040 if that has none. An orange mark in the graphs is the end of the newest one.",
@@ -48,7 +48,7 @@ func verdict() []Panel {
 	}
 }
 
-// timeline shows which state held when, of series that are 1 for the state that holds.
+// timeline shows which state held when. family has a series per state, which is 1 for the state that holds.
 func timeline(title, description string, height int, family, labels, by, legend string, states []state) Panel {
 	expr, names := "", Object{}
 	for i, s := range states {

@@ -1,6 +1,6 @@
 package dashboards
 
-// worstOfAll is who is slow by the verdicts of the nodes: drives, hosts and batches.
+// worstOfAll shows what is slow according to the verdicts of the nodes: drives, hosts and batches.
 func worstOfAll() []Panel {
 	worst := table("Worst drives",
 		"Drives that are watch, degraded or severe, the worst first, with their verdict: how many times slower than before or than their peers, with the bounds of its 95 % interval, since when, and by whose I/O. "+

@@ -14,8 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
-// A target of which nothing is known yet has the series that say so, and none
-// with a figure.
+// A target about which nothing is known yet has the series that say so, and none with a figure.
 func TestATargetWithoutResults(t *testing.T) {
 	s := record.Snapshot{Time: recordtest.Now(), Targets: []record.TargetStatus{{
 		ID: "eui.1", Device: record.Device{ID: "eui.1", Name: "nvme0n1", Kind: record.KindDisk},
@@ -29,7 +28,7 @@ func TestATargetWithoutResults(t *testing.T) {
 		"ssdprobe_build_info":             1,
 		"ssdprobe_quiet":                  1,
 		"ssdprobe_device_info":            1,
-		"ssdprobe_drive_health":           5, // of which unknown is 1
+		"ssdprobe_drive_health":           5, // one per state; unknown is 1
 		"ssdprobe_target_up":              1,
 		"ssdprobe_probe_rounds_total":     6,
 		"ssdprobe_probe_read_bytes_total": 1,
@@ -96,7 +95,7 @@ func TestAMissingResultHasNoSeries(t *testing.T) {
 			target.Warnings, target.Probes = nil, target.Probes[:1]
 			target.Probes[0].Drift[0].Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}
 			s.Targets = []record.TargetStatus{target}
-			r := registry(t, s, observed(s)) // reads s.Targets in each gathering
+			r := registry(t, s, observed(s)) // reads s.Targets each time it gathers
 			for _, name := range m.families {
 				require.Positive(t, number(t, r, name), name)
 			}
@@ -115,7 +114,7 @@ func number(t *testing.T, g prometheus.Gatherer, family string) int {
 	return n
 }
 
-// A share of nothing is a result: no wait for a CPU, nothing written.
+// A share of zero is a result: no wait for a CPU, nothing written.
 func TestAResultOfZeroHasItsSeries(t *testing.T) {
 	s := recordtest.Snapshot()
 	*s.Targets[0].WrittenRatio, s.Targets[0].PoolBlocks = 0, 0
@@ -145,7 +144,7 @@ func TestARoundFromTheFutureHasNoNegativeAge(t *testing.T) {
 	assert.Contains(t, text, "\nssdprobe_probe_inflight_seconds{"+labels+"} 0\n")
 }
 
-// A result beyond physics has no figure, and its warning says why.
+// A physically impossible result has no figure, and its warning says why.
 func TestTheImpossibleHasNoFigure(t *testing.T) {
 	s := recordtest.Snapshot()
 	run := s.Targets[1].Runs[0].Last

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
-// BenchmarkScrape is what gathering takes in one scrape.
+// BenchmarkScrape measures the cost of gathering in one scrape.
 func BenchmarkScrape(b *testing.B) {
 	for _, n := range []int{24, 256} {
 		s := recordtest.Snapshot()
@@ -39,7 +39,7 @@ func BenchmarkScrape(b *testing.B) {
 	}
 }
 
-// BenchmarkObserve is what a round of 256 I/Os costs the histograms.
+// BenchmarkObserve measures the cost of adding a round of 256 I/Os to the histograms.
 func BenchmarkObserve(b *testing.B) {
 	m := *recordtest.Snapshot().Targets[0].Probes[0].Last
 	l := export.NewLatencies()

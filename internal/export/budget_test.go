@@ -11,19 +11,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
-// Prometheus pays by the series.
+// The cost of Prometheus depends on the number of series.
 const (
-	// budget is for a raw NVMe device on which all is well, between two rounds: its health with three temperatures
-	// and the interrupts of any number of queues included, and traffic of all operations.
+	// budget is the limit for a healthy raw NVMe device between two rounds. It includes its health with three
+	// temperatures, the interrupts of any number of queues, and traffic of all operations.
 	budget = 150
-	// budgetOfTrouble is for one on which all goes wrong at once.
+	// budgetOfTrouble is the limit for a device on which everything goes wrong at once.
 	budgetOfTrouble = 175
-	// budgetOfFile is for a file that has the health of its drive, which is not watched itself, and a probe that writes.
+	// budgetOfFile is the limit for a file with a write probe that has the health of its drive, because the drive
+	// itself is not watched.
 	budgetOfFile = 188
-	// budgetOfIO is for the latencies of applications' I/O beside those: of all operations, on a device with a scheduler. So
-	// any device has at most 250, any such file included.
+	// budgetOfIO is the limit for the latencies of applications' I/O in addition to those, with all operations, on a
+	// device with a scheduler. So any device has at most 250 series, including such a file.
 	budgetOfIO = 62
-	// seriesOfAQueue are those of each queue of each controller where all interrupts are asked for.
+	// seriesOfAQueue is the number of series per queue of each controller when all interrupts are exported.
 	seriesOfAQueue = 2
 )
 
@@ -53,7 +54,7 @@ func TestSeriesOfADeviceInTrouble(t *testing.T) {
 	s := recordtest.Snapshot()
 	target := &s.Targets[1]
 	target.Verdict.Verdict = record.Severe // with a ratio, its interval and an onset
-	target.Runs = nil                      // full runs are asked for, and cost by their steps
+	target.Runs = nil                      // runs of suites happen on request, and their cost depends on their steps
 	latencies := export.NewLatencies()
 	for i := range target.Probes {
 		p := &target.Probes[i]
@@ -62,7 +63,7 @@ func TestSeriesOfADeviceInTrouble(t *testing.T) {
 		latencies.Observe(target.Device.Name, *p.Last)
 		p.UnjudgedBlocks = 14
 		for j := range p.Drift {
-			p.Drift[j].State = record.Regressed // what is not compared now has fewer: no ratio
+			p.Drift[j].State = record.Regressed // a statistic that is not compared has fewer series: no ratio
 			p.Drift[j].Attribution = []record.Change{{Condition: "pcie_link", From: "16 GT/s x4", To: "8 GT/s x4"}}
 		}
 	}
@@ -70,7 +71,7 @@ func TestSeriesOfADeviceInTrouble(t *testing.T) {
 	within(t, s, latencies, target, budgetOfTrouble)
 }
 
-// Interrupts by queue cost what docs/configuration.md says of health.interrupts.
+// Interrupts by queue cost what docs/configuration.md says about health.interrupts.
 func TestSeriesOfEveryQueue(t *testing.T) {
 	s := recordtest.Snapshot()
 	i := s.Controllers[0].Interrupts
@@ -90,7 +91,7 @@ func within(t *testing.T, s record.Snapshot, latencies *export.Latencies, target
 	assert.Equal(t, budgetOfIO, all-without, "all histograms that a device can have")
 }
 
-// series counts those of a target as Prometheus does without native histograms.
+// series counts the series of a target as Prometheus does without native histograms.
 func series(families []*dto.MetricFamily, id string) int {
 	n := 0
 	for _, f := range families {

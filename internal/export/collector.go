@@ -8,11 +8,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Build says what is running.
+// Build identifies the running program.
 type Build struct{ Version, Revision, GoVersion, Engine string }
 
-// Collector is a prometheus.Collector of what a snapshot holds. Several goroutines may
-// use it.
+// Collector is a prometheus.Collector of the contents of a snapshot. It is safe for concurrent use.
 type Collector struct {
 	snapshot  func() record.Snapshot
 	latencies *Latencies
@@ -26,8 +25,7 @@ type Collector struct {
 	drive      []family[record.Controller]
 }
 
-// New returns a collector of what snapshot returns at the time of the scrape.
-// snapshot must not wait for a device.
+// New returns a collector that calls snapshot during each scrape. snapshot must not wait for a device.
 func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Collector {
 	return &Collector{
 		snapshot:  snapshot,
@@ -43,10 +41,10 @@ func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Co
 	}
 }
 
-// deviceLabels lead the labels of every series of a target.
+// deviceLabels returns the first labels of every series of a target.
 func deviceLabels() []string { return []string{"device", "id"} }
 
-// probeLabels lead the labels of every series of a probe on a target.
+// probeLabels returns the first labels of every series of a probe on a target.
 func probeLabels() []string { return append(deviceLabels(), "probe") }
 
 // Describe sends the descriptions of all families.
@@ -61,18 +59,16 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	out <- c.io.desc
 }
 
-// owner is whose series something is: of the node when empty, of a target, or of
-// a probe on a target.
+// owner identifies what a series is about: the node when it is empty, a target, or a probe on a target.
 type owner struct{ device, id, probe string }
 
-// Collect sends the metrics of one snapshot. Of targets and probes that have the same
-// labels it sends the first, and the finding duplicate tells of the others: sent as they
-// are, they would make Prometheus refuse everything.
+// Collect sends the metrics of one snapshot. If several targets or probes have the same labels, it sends only the
+// first; the finding duplicate reports the others. With all of them, Prometheus would reject the whole scrape.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	s := c.snapshot()
 	collect(c.node, s, out)
 	collect(c.reports, s.Collectors, out, "", "")
-	seen := map[owner]bool{{}: true} // with the node
+	seen := map[owner]bool{{}: true} // the node is always there
 	first := func(o owner) bool {
 		before := seen[o]
 		seen[o] = true

@@ -9,20 +9,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Section is a group of families with the same leading labels, for docs/metrics.md.
+// Section is a group of families with the same first labels, for docs/metrics.md.
 type Section struct {
 	Title    string
 	Families []Family
 }
 
-// Family is what can be said of a family without its values.
+// Family describes a family, without its values.
 type Family struct {
-	Name, Type string // of Prometheus: "gauge", "counter", "histogram"
+	Name, Type string // Type is that of Prometheus: "gauge", "counter", "histogram"
 	Labels     []string
 	Help       string
 }
 
-// Sections are all families, those of a section by name.
+// Sections returns all families, sorted by name within each section.
 func Sections() []Section {
 	c := New(func() record.Snapshot { return record.Snapshot{} }, NewLatencies(), Build{})
 	latency := Family{latencyName, "histogram", probeLabels(), latencyHelp}

@@ -2,7 +2,7 @@ package export
 
 import "github.com/ssdprobe/ssdprobe/internal/record"
 
-// baselineFamilies tell what a probe is compared with.
+// baselineFamilies returns the families that describe the baseline of a probe.
 func baselineFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		metric("ssdprobe_baseline_value", gauge, []string{"statistic"},
@@ -33,7 +33,7 @@ func baselineFamilies() []family[probeNow] {
 
 func learned(p probeNow) bool { return p.Baseline != nil && !p.Baseline.Learned.IsZero() }
 
-// driftFamilies tell how the recent past compares with the baseline.
+// driftFamilies returns the families that describe how the recent past compares with the baseline.
 func driftFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		metric("ssdprobe_drift_ratio", gauge, []string{"statistic"},
@@ -76,7 +76,7 @@ func driftFamilies() []family[probeNow] {
 					emitChanges(emit, d.Attribution)
 					calm = calm && !d.State.Drifts()
 				}
-				// What an earlier change did is no cause of a drift that began later.
+				// An earlier change is not the cause of a drift that began later.
 				if p.Effect != nil && calm {
 					emitChanges(emit, p.Effect.Changes)
 				}

@@ -6,8 +6,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// driveFamilies have series per SATA or SAS drive whose health smartctl tells, led by
-// deviceLabels.
+// driveFamilies returns the families with series per SATA or SAS drive whose health smartctl reports. Their first
+// labels are deviceLabels.
 func driveFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
 		ofDrive("ssdprobe_drive_asleep", gauge, "1 if the SATA or SAS drive was in standby at the last reading and was not woken. Else 0. Its other series are absent during standby.",
@@ -34,7 +34,7 @@ func driveFamilies() []family[record.Controller] {
 	}
 }
 
-// ofDrive is a family of one value of a drive whose health was read.
+// ofDrive returns a family with one value of a drive whose health was read.
 func ofDrive(name string, kind prometheus.ValueType, help string, value func(record.DiskHealth) (float64, bool)) family[record.Controller] {
 	return single(name, kind, help, func(c record.Controller) (float64, bool) {
 		if c.Disk == nil {

@@ -33,7 +33,7 @@ func TestPromlintHasNothingToSay(t *testing.T) {
 	assert.Empty(t, problems)
 }
 
-// scrape is what a client that accepts this gets over HTTP.
+// scrape returns the answer over HTTP to a client that accepts this format.
 func scrape(t *testing.T, accept string) (http.Header, []byte) {
 	t.Helper()
 	s := recordtest.Snapshot()
@@ -48,8 +48,7 @@ func scrape(t *testing.T, accept string) (http.Header, []byte) {
 	return response.Header(), response.Body.Bytes()
 }
 
-// measured is how many of the probes' last rounds measured the device: all but
-// the one that was disturbed.
+// measured is how many of the probes' last rounds measured the device: all except the disturbed one.
 const measured = 6
 
 func TestLatencyIsNativeInProtobuf(t *testing.T) {

@@ -16,24 +16,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
-// movement is one fact that becomes another, and the families that tell it.
+// movement is a change of one fact, with the families that show it.
 type movement struct {
 	name     string
 	families []string
 	change   func(*record.Snapshot, *export.Latencies)
 }
 
-// moves is a movement of what the snapshot says of the node.
+// moves returns a movement of a fact about the node.
 func moves(name string, change func(*record.Snapshot), families ...string) movement {
 	return movement{name, families, func(s *record.Snapshot, _ *export.Latencies) { change(s) }}
 }
 
-// ofTarget is a movement of what it says of the raw device that regressed.
+// ofTarget returns a movement of a fact about the regressed raw device.
 func ofTarget(name string, change func(*record.TargetStatus), families ...string) movement {
 	return moves(name, func(s *record.Snapshot) { change(&s.Targets[1]) }, families...)
 }
 
-// ofProbe is a movement of what it says of a probe on that device.
+// ofProbe returns a movement of a fact about a probe on that device.
 func ofProbe(name string, change func(*record.ProbeStatus), families ...string) movement {
 	return ofTarget(name, func(t *record.TargetStatus) { change(&t.Probes[0]) }, families...)
 }
@@ -304,7 +304,7 @@ func TestOneFactMovesItsFamiliesAndNoOther(t *testing.T) {
 	}
 }
 
-// names are those of all families that a collector describes.
+// names returns the names of all families that a collector describes.
 func names(t *testing.T) []string {
 	t.Helper()
 	descriptions := make(chan *prometheus.Desc)
@@ -324,7 +324,7 @@ func names(t *testing.T) []string {
 }
 
 func TestEveryFamilyIsMoved(t *testing.T) {
-	moved := []string{"ssdprobe_build_info"} // by TestBuildInfo
+	moved := []string{"ssdprobe_build_info"} // TestBuildInfo checks this one
 	for _, m := range movements() {
 		moved = append(moved, m.families...)
 	}

@@ -16,19 +16,19 @@ const (
 	counter = prometheus.CounterValue
 )
 
-// family is one metric family: what it is called, and which series a T has in it.
+// family is one metric family: its description, and the series that a T has in it.
 type family[T any] struct {
 	name   string
 	kind   prometheus.ValueType
 	help   string
-	labels []string // beside those that lead all series of a T
+	labels []string // in addition to leading
 	series func(T, emit)
 
 	leading []string
 	desc    *prometheus.Desc
 }
 
-// metric is a family with labels of its own, and any number of series.
+// metric returns a family with labels of its own and any number of series.
 func metric[T any](name string, kind prometheus.ValueType, labels []string, help string, series func(T, emit)) family[T] {
 	return family[T]{name: name, kind: kind, help: help, labels: labels, series: series}
 }
@@ -36,7 +36,7 @@ func metric[T any](name string, kind prometheus.ValueType, labels []string, help
 // emit sends one series with the values of the family's own labels.
 type emit func(value float64, labels ...string)
 
-// described completes families whose series are led by the labels leading.
+// described completes families. leading are the first labels of all their series.
 func described[T any](families []family[T], leading ...string) []family[T] {
 	for i, f := range families {
 		names := prometheus.UnconstrainedLabels(slices.Concat(leading, f.labels))
@@ -46,8 +46,7 @@ func described[T any](families []family[T], leading ...string) []family[T] {
 	return families
 }
 
-// unit is the base unit that a name ends with, for the metadata of OpenMetrics;
-// empty when it ends with none.
+// unit returns the base unit at the end of a name, for the metadata of OpenMetrics; empty when there is none.
 func unit(name string) string {
 	base := strings.TrimSuffix(name, "_total")
 	for _, u := range []string{"seconds", "bytes", "ratio"} {
@@ -64,8 +63,8 @@ func describe[T any](families []family[T], out chan<- *prometheus.Desc) {
 	}
 }
 
-// collect sends all series that v has. If two have the same labels, it sends the first:
-// they state one fact twice, as the same change behind the drift of two statistics does.
+// collect sends all series of v. If two have the same labels, it sends only the first, because both state the same
+// fact, such as one change that is behind the drift of two statistics.
 func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, leading ...string) {
 	led := pairs(families[0].leading, leading)
 	alone := labelled(led, nil)
@@ -73,7 +72,7 @@ func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, lea
 		var sent [][]string
 		f.series(v, func(value float64, labels ...string) {
 			if len(labels) != len(f.labels) {
-				out <- prometheus.NewInvalidMetric(f.desc, fmt.Errorf("%s has the labels %v and is given %v", f.name, f.labels, labels)) // which hides no other
+				out <- prometheus.NewInvalidMetric(f.desc, fmt.Errorf("%s has the labels %v and is given %v", f.name, f.labels, labels)) // an invalid metric does not hide the others
 				return
 			}
 			own := make([]string, len(labels))
@@ -93,7 +92,7 @@ func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, lea
 	}
 }
 
-// single is a family of one value at most, without labels of its own. value says whether there is one.
+// single returns a family with at most one value and no labels of its own. value reports whether there is one.
 func single[T any](name string, kind prometheus.ValueType, help string, value func(T) (float64, bool)) family[T] {
 	return family[T]{name: name, kind: kind, help: help, series: func(t T, emit emit) {
 		if v, ok := value(t); ok {
@@ -102,10 +101,10 @@ func single[T any](name string, kind prometheus.ValueType, help string, value fu
 	}}
 }
 
-// known is a value that is positive when it is known.
+// known returns a value that is known if it is positive.
 func known(v float64) (float64, bool) { return v, v > 0 }
 
-// given is a value that is there.
+// given returns the value of v, or false if v is nil.
 func given[N int | int64 | uint64 | float64](v *N) (float64, bool) {
 	if v == nil {
 		return 0, false
@@ -113,7 +112,7 @@ func given[N int | int64 | uint64 | float64](v *N) (float64, bool) {
 	return float64(*v), true
 }
 
-// seconds are a time span that is there.
+// seconds returns a duration in seconds, or false if d is nil.
 func seconds(d *time.Duration) (float64, bool) {
 	if d == nil {
 		return 0, false
@@ -121,7 +120,7 @@ func seconds(d *time.Duration) (float64, bool) {
 	return d.Seconds(), true
 }
 
-// flag is whether something is so, when that is known.
+// flag returns b as 0 or 1, or false if b is nil.
 func flag(b *bool) (float64, bool) {
 	if b == nil {
 		return 0, false
@@ -129,26 +128,25 @@ func flag(b *bool) (float64, bool) {
 	return boolean(*b), true
 }
 
-// moment is a time, in seconds since 1970 to the millisecond, when there is one.
+// moment returns a time in seconds since 1970, to the millisecond, or false for the zero time.
 func moment(t time.Time) (float64, bool) { return float64(t.UnixMilli()) / 1e3, !t.IsZero() }
 
-// emitKnown emits a value that is positive when it is known.
+// emitKnown emits a value if it is positive, and therefore known.
 func emitKnown(emit emit, value float64, labels ...string) {
 	if value > 0 {
 		emit(value, labels...)
 	}
 }
 
-// emitTime emits a moment when there is one.
+// emitTime emits a time unless it is zero.
 func emitTime(emit emit, t time.Time, labels ...string) {
 	if at, ok := moment(t); ok {
 		emit(at, labels...)
 	}
 }
 
-// labelValue returns s as it may stand in a label. One byte that is not UTF-8 in a path
-// would make Prometheus refuse the whole scrape, and replacing all such bytes by one mark
-// could make two ids equal.
+// labelValue returns s in a form that is valid as a label value. A single byte in a path that is not UTF-8 would make
+// Prometheus reject the whole scrape, and replacing all such bytes with one character could make two ids equal.
 func labelValue(s string) string { return printable.Text(s) }
 
 func boolean(b bool) float64 {

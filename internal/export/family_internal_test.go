@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// faulty collects two families, the first of which has a series with a label too many.
+// faulty collects families, one of which may have a series with too many labels.
 type faulty []family[int]
 
 func (f faulty) Describe(out chan<- *prometheus.Desc) { describe(f, out) }

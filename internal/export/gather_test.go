@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// observed are the latencies of the last round of every probe in s.
+// observed returns the latencies of the last round of every probe in s.
 func observed(s record.Snapshot) *export.Latencies {
 	l := export.NewLatencies()
 	for _, target := range s.Targets {
@@ -35,7 +35,7 @@ func collector(s record.Snapshot, l *export.Latencies) *export.Collector {
 	return export.New(func() record.Snapshot { return s }, l, build)
 }
 
-// registry checks what is collected against what was described.
+// registry returns a registry that checks the collected series against their descriptions.
 func registry(t testing.TB, s record.Snapshot, l *export.Latencies) *prometheus.Registry {
 	t.Helper()
 	r := prometheus.NewPedanticRegistry()
@@ -50,7 +50,7 @@ func gather(t testing.TB, s record.Snapshot, l *export.Latencies) []*dto.MetricF
 	return families
 }
 
-// exposition is the text format of families, by name and all together.
+// exposition returns the text format of families, by name and all together.
 func exposition(t testing.TB, families []*dto.MetricFamily) (map[string]string, string) {
 	t.Helper()
 	byName := map[string]string{}

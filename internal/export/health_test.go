@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
-// A field of a drive's health that has no metric was forgotten in nvme.go or drive.go.
+// Every field of a drive's health must have a metric in nvme.go or drive.go.
 func TestEveryFieldOfHealthIsExported(t *testing.T) {
 	shown := func(change func(*record.Controller)) string {
 		s := recordtest.Snapshot()
@@ -23,7 +23,7 @@ func TestEveryFieldOfHealthIsExported(t *testing.T) {
 		return text
 	}
 	check := func(field string, whole, without func(*record.Controller)) {
-		// No metrics: when it was read, who answered, what namespaces hold, how sure a count is.
+		// These have no metrics: the time of the reading, the identity, the namespaces, and how reliable a count is.
 		if !slices.Contains([]string{"Time", "Identity", "Namespaces", "PendingFlips"}, field) {
 			assert.NotEqual(t, shown(whole), shown(without), "no metric shows %s", field)
 		}

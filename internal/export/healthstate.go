@@ -6,11 +6,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// statesOfHealth explain the label state.
+// statesOfHealth explains the label state.
 const statesOfHealth = "One series for each state: 1 for the one that holds, 0 for the others. state is healthy, watch (a suspicion, or a drift too small to matter), " +
 	"degraded (at least 1.2 times slower, or slow I/Os have become common), severe (about twice as slow, or it stalls or fails I/Os) or unknown (nothing is known of its speed now)."
 
-// healthFamilies tell the verdict on each drive, and on what it stands.
+// healthFamilies returns the families that describe the verdict on each drive and its evidence.
 func healthFamilies() []family[record.TargetStatus] {
 	judged := func(t record.TargetStatus) record.Judgement { return t.Judged() }
 	return append([]family[record.TargetStatus]{
@@ -32,7 +32,7 @@ func healthFamilies() []family[record.TargetStatus] {
 		judged)...)
 }
 
-// hostFamilies tell the same of the host.
+// hostFamilies returns the corresponding families for the host.
 func hostFamilies() []family[record.Snapshot] {
 	judged := func(s record.Snapshot) record.Judgement {
 		if s.Host == nil {
@@ -65,7 +65,7 @@ func hostFamilies() []family[record.Snapshot] {
 	}, slowerFamilies("ssdprobe_host_health_slower_ratio", "How many times slower than before the host makes its drives. Absent while it does not.", judged)...)
 }
 
-// slowerFamilies are the ratio of a verdict and the bounds of its interval.
+// slowerFamilies returns the families of a verdict's ratio and the bounds of its interval.
 func slowerFamilies[T any](name, help string, judged func(T) record.Judgement) []family[T] {
 	figure := func(name, help string, of func(record.Ratio) float64) family[T] {
 		return single(name, gauge, help, func(t T) (float64, bool) {
@@ -81,7 +81,7 @@ func slowerFamilies[T any](name, help string, judged func(T) record.Judgement) [
 	}
 }
 
-// sinceFamily is the onset of a verdict.
+// sinceFamily returns the family of a verdict's onset.
 func sinceFamily[T any](name, help string, judged func(T) record.Judgement) family[T] {
 	return single(name, gauge, help, func(t T) (float64, bool) {
 		v := judged(t)
@@ -96,5 +96,5 @@ func emitState(emit emit, now record.DriveVerdict) {
 	}
 }
 
-// blames reports whether a verdict is watch or worse.
+// blames reports whether a verdict is watch or worse. Unlike DriveVerdict.Blames, it includes watch.
 func blames(v record.Judgement) bool { return v.Verdict.Badness() >= record.Watch.Badness() }

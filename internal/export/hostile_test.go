@@ -14,8 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
-// Whatever a drive or a path calls itself, the scrape can be read, and two names
-// that differ stay different.
+// Whatever names drives and paths have, the scrape is valid, and different names stay different.
 func TestHostileLabelValues(t *testing.T) {
 	const hostile = "a\"b\\c\nd\x00e\xff\xfef\u2028é\u202e{}=,# HELP"
 	const readable = `a"b\c\nd\x00e\xff\xfef\u2028é\u202e{}=,# HELP`
@@ -36,7 +35,7 @@ func TestHostileLabelValues(t *testing.T) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
 	require.NoError(t, err)
-	values := map[string]map[string]bool{} // of each label
+	values := map[string]map[string]bool{} // the values of each label
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			for _, l := range m.GetLabel() {
@@ -56,7 +55,7 @@ func TestHostileLabelValues(t *testing.T) {
 	assert.Len(t, families["ssdprobe_probe_latency_seconds"].GetMetric(), 1, "the round of the hostile name; no other's id is that of its round")
 }
 
-// Prometheus refuses a scrape with one series twice; the rest must be seen.
+// Prometheus rejects a scrape that has a series twice. The other series must survive.
 func TestDuplicatesAreReportedAndHideNothing(t *testing.T) {
 	s := recordtest.Snapshot()
 	before, _ := exposition(t, gather(t, s, observed(s)))

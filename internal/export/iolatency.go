@@ -18,7 +18,7 @@ const (
 
 func ioLabels() []string { return append(deviceLabels(), "operation", "stage") }
 
-// ioFamilies tell whether there are histograms of applications' I/O.
+// ioFamilies returns the families that say whether there are histograms of applications' I/O.
 func ioFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		metric("ssdprobe_io_latency_available", gauge, []string{"reason"},
@@ -32,7 +32,7 @@ func ioFamilies() []family[record.TargetStatus] {
 	}
 }
 
-// missedFamily tells how exact they are.
+// missedFamily returns the family that says how many I/Os the histograms lack.
 func missedFamily() family[record.Snapshot] {
 	return family[record.Snapshot]{
 		name: "ssdprobe_io_latency_missed_total", kind: counter, labels: []string{"reason"},
@@ -50,7 +50,7 @@ func missedFamily() family[record.Snapshot] {
 	}
 }
 
-// ioHistograms are the histograms of applications' I/O.
+// ioHistograms collects the histograms of applications' I/O.
 type ioHistograms struct{ desc *prometheus.Desc }
 
 func newIOHistograms() ioHistograms {
@@ -70,9 +70,10 @@ func (f ioHistograms) collect(t record.TargetStatus, out chan<- prometheus.Metri
 	}
 }
 
-// The bounds of the classic buckets are powers of two, as those that are counted are. Each costs a
-// series, and a device has at most 250: the native histograms tell the rest. Reads and writes are told in
-// detail, flushes, discards and what is queued of reads and writes coarsely.
+// ioBounds returns the bounds of the classic buckets, or nil if the histogram is not exported. They are powers of
+// two, which are also bounds of the counted buckets. Each bucket costs a series, and a device may have at most 250
+// series, so only the native histograms are detailed. Reads and writes in the device have the most buckets; flushes,
+// discards and the time in the queue have few.
 func ioBounds(h record.IOHistogram) []float64 {
 	exponents := []float64{-15, -14, -13, -12, -11, -10, -8, -6, -4, -2, 0, 2} // 31 µs to 4 s
 	switch often := h.Operation == record.OperationRead || h.Operation == record.OperationWrite; {
@@ -89,7 +90,7 @@ func ioBounds(h record.IOHistogram) []float64 {
 	return exponents
 }
 
-// ioHistogram is a histogram of both kinds, which no constructor of the library makes.
+// ioHistogram is both a classic and a native histogram, which no constructor of the library makes.
 type ioHistogram struct {
 	desc            *prometheus.Desc
 	classic, native prometheus.Metric
@@ -112,7 +113,7 @@ func newIOHistogram(desc *prometheus.Desc, h record.IOHistogram, bounds []float6
 	return ioHistogram{desc, classic, native}
 }
 
-// cumulative counts the I/Os up to each bound, which is that of a bucket.
+// cumulative counts the I/Os up to each bound. Every bound is also the bound of a bucket.
 func cumulative(h record.IOHistogram, bounds []float64) map[float64]uint64 {
 	counts := make(map[float64]uint64, len(bounds))
 	var n uint64

@@ -13,9 +13,8 @@ const (
 	latencyHelp = "Latency of every successful I/O, in seconds, as a classic and a native histogram. Disturbed and loaded rounds do not count. Rounds that timed out do once they have returned, so that an I/O that hung counts with its age."
 )
 
-// Latencies is a cumulative latency histogram per probe and target, classic and
-// native at once. It is fed after each round and may be used by several
-// goroutines. It grows with targets and probes only; Forget takes them out.
+// Latencies holds a cumulative latency histogram, both classic and native, per probe and target. It is updated after
+// each round and is safe for concurrent use. It only grows with targets and probes; Forget removes them.
 type Latencies struct {
 	histograms *prometheus.HistogramVec
 
@@ -23,7 +22,7 @@ type Latencies struct {
 	byProbe map[latencyKey]latency
 }
 
-// latency is one of the histograms, and the device's name that it has as a label.
+// latency is one histogram and the device name that it has as a label.
 type latency struct {
 	prometheus.Histogram
 	device string
@@ -39,13 +38,12 @@ func NewLatencies() *Latencies {
 			Name: latencyName,
 			Help: latencyHelp,
 			Unit: unit(latencyName),
-			// Few on purpose: each costs a series per device and probe. They
-			// tell what a flash drive reads at once from what waited and from
-			// what hung; the percentile gauges and the native histogram tell the rest.
+			// Few buckets, because each costs a series per device and probe. They separate what a flash drive reads
+			// at once from what waited and from what hung. The percentile gauges and the native histogram have the
+			// details.
 			Buckets: []float64{250e-6, 1e-3, 10e-3},
-			// Eight buckets per power of two. From 10 µs to 10 s those are 160;
-			// more widely spread latencies halve the resolution, as a reset
-			// would make the counters go down.
+			// Eight buckets per power of two; from 10 µs to 10 s these are 160. A wider range of latencies halves the
+			// resolution, because a reset would decrease the counters.
 			NativeHistogramBucketFactor:    1.1,
 			NativeHistogramMaxBucketNumber: 160,
 		}, probeLabels()),
@@ -53,9 +51,10 @@ func NewLatencies() *Latencies {
 	}
 }
 
-// Observe adds the I/Os of a round on a target, whose device has this name now. Rounds that did not measure the device add nothing, nor do good ones on a busy device; of a round with
-// errors, and of one that timed out and returned, the I/Os that succeeded count. A device that came back under another
-// name begins anew, and its series of before are dropped.
+// Observe adds the I/Os of a round. device is the current name of the target's device. Rounds that did not measure
+// the device are ignored, and so are good rounds on a busy device. Of a round with errors, or one that timed out and
+// returned, the successful I/Os count. When a device returns under another name, its series begin anew and the
+// previous ones are dropped.
 func (l *Latencies) Observe(device string, m record.Measurement) {
 	switch m.Outcome {
 	case record.OutcomeOK, record.OutcomeError, record.OutcomeTimeout:
@@ -85,8 +84,7 @@ func (l *Latencies) Forget(id string) {
 	}
 }
 
-// of returns that of a probe on a target, a new one if there is none yet under this
-// name of the device.
+// of returns the histogram of a probe on a target. It makes a new one if there is none under the current device name.
 func (l *Latencies) of(device string, key latencyKey) latency {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,14 +100,13 @@ func (l *Latencies) of(device string, key latencyKey) latency {
 	return l.byProbe[key]
 }
 
-// drop forgets one histogram. The caller holds the lock.
+// drop removes one histogram. The caller holds the lock.
 func (l *Latencies) drop(key latencyKey) {
 	l.histograms.DeleteLabelValues(l.byProbe[key].device, key.id, key.probe)
 	delete(l.byProbe, key)
 }
 
-// collect sends the histogram of a probe, if there is one under the device's
-// current name.
+// collect sends the histogram of a probe, if there is one under the current device name.
 func (l *Latencies) collect(o owner, out chan<- prometheus.Metric) {
 	l.mu.Lock()
 	known, ok := l.byProbe[latencyKey{id: o.id, probe: o.probe}]

@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// round is one of two I/Os, of 80 µs and 2 ms.
+// round returns a round of two I/Os, of 80 µs and 2 ms.
 func round(id, probe string, outcome record.Outcome) record.Measurement {
 	return record.Measurement{
 		Device: id, Probe: probe, Outcome: outcome,
@@ -23,7 +23,7 @@ func round(id, probe string, outcome record.Outcome) record.Measurement {
 	}
 }
 
-// watching is a snapshot of one target with these probes.
+// watching returns a snapshot of one target with these probes.
 func watching(device, id string, probes ...string) record.Snapshot {
 	target := record.TargetStatus{ID: id, Device: record.Device{Name: device}}
 	for _, p := range probes {
@@ -32,7 +32,7 @@ func watching(device, id string, probes ...string) record.Snapshot {
 	return record.Snapshot{Targets: []record.TargetStatus{target}}
 }
 
-// counts are the numbers of I/Os in the histograms, by device, id and probe.
+// counts returns the numbers of I/Os in the histograms, by device, id and probe.
 func counts(t *testing.T, s record.Snapshot, l *export.Latencies) map[string]uint64 {
 	t.Helper()
 	found := map[string]uint64{}
@@ -98,7 +98,7 @@ func TestADeviceThatComesBackUnderAnotherName(t *testing.T) {
 	l.Observe("sdb", round("w1", "read", record.OutcomeOK))
 	assert.Equal(t, map[string]uint64{"sdb w1 read": 2}, counts(t, renamed, l))
 
-	// Another device has the old name now, and then the first one takes it back.
+	// Another device gets the old name, and then the first device takes it back.
 	l.Observe("sda", round("w2", "read", record.OutcomeOK))
 	assert.Equal(t, map[string]uint64{"sda w2 read": 2}, counts(t, watching("sda", "w2", "read"), l))
 	l.Observe("sda", round("w1", "read", record.OutcomeOK))
@@ -138,7 +138,7 @@ func TestNewIOsAreInTheNextScrape(t *testing.T) {
 	}
 }
 
-// Rounds end and devices come and go while Prometheus asks.
+// Rounds end, and devices come and go, during scrapes.
 func TestLatenciesAreSafeForConcurrentUse(t *testing.T) {
 	const workers, rounds = 4, 50
 	l := export.NewLatencies()

@@ -5,7 +5,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// nodeFamilies have one series per node.
+// nodeFamilies returns the families about the whole node.
 func nodeFamilies(build Build) []family[record.Snapshot] {
 	return append(append(recorderFamilies(), missedFamily()),
 		metric("ssdprobe_build_info", gauge, []string{"version", "revision", "goversion", "engine"},

@@ -8,12 +8,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// controllerLabels lead the labels of every series of an NVMe controller. Its device and
-// id are those of the first of its namespaces that is a target.
+// controllerLabels returns the first labels of every series of an NVMe controller. device and id are those of the
+// first of its namespaces that is a target.
 func controllerLabels() []string { return append(deviceLabels(), "controller") }
 
-// collectControllers sends the series of each controller once, however many of its
-// namespaces are targets: sums over controllers would count it twice.
+// collectControllers sends the series of each controller once, however many of its namespaces are targets. Otherwise
+// sums over controllers would count it twice.
 func (c *Collector) collectControllers(s record.Snapshot, out chan<- prometheus.Metric) {
 	seen := map[string]bool{}
 	for _, controller := range s.Controllers {
@@ -28,13 +28,13 @@ func (c *Collector) collectControllers(s record.Snapshot, out chan<- prometheus.
 			collect(c.controller, controller, out, device, id, labelValue(controller.Name))
 		case record.ControllerDrive:
 			collect(c.drive, controller, out, device, id)
-		case record.ControllerVirtio: // nothing to say but on the status page
+		case record.ControllerVirtio: // only the status page shows these
 		}
 	}
 }
 
-// ownerOf returns the target whose series a controller's are among: the first device
-// that it reaches, or the first file on one.
+// ownerOf returns the target whose labels the series of a controller have: the first watched device that it reaches,
+// or else the first file on one.
 func ownerOf(c record.Controller, targets []record.TargetStatus) (record.TargetStatus, bool) {
 	for _, file := range []bool{false, true} {
 		for _, t := range targets {
@@ -46,12 +46,12 @@ func ownerOf(c record.Controller, targets []record.TargetStatus) (record.TargetS
 	return record.TargetStatus{}, false
 }
 
-// controllerFamilies have series per NVMe controller, led by controllerLabels.
+// controllerFamilies returns the families with series per NVMe controller. Their first labels are controllerLabels.
 func controllerFamilies() []family[record.Controller] {
 	return slices.Concat(stateFamilies(), usageFamilies(), heatFamilies(), featureFamilies(), interruptFamilies())
 }
 
-// healthy returns the series of a controller whose health was read.
+// healthy returns series that exist only while the health of the controller is known.
 func healthy(series func(record.Health, emit)) func(record.Controller, emit) {
 	return func(c record.Controller, emit emit) {
 		if c.Health != nil {
@@ -60,7 +60,7 @@ func healthy(series func(record.Health, emit)) func(record.Controller, emit) {
 	}
 }
 
-// stateFamilies tell how a drive is now.
+// stateFamilies returns the families that describe the current state of a drive.
 func stateFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
 		single("ssdprobe_nvme_health_timestamp_seconds", gauge,
@@ -90,7 +90,7 @@ func stateFamilies() []family[record.Controller] {
 	}
 }
 
-// ofHealth is a family of one value of a controller whose health was read.
+// ofHealth returns a family with one value of a controller whose health was read.
 func ofHealth(name string, kind prometheus.ValueType, help string, value func(record.Health) (float64, bool)) family[record.Controller] {
 	return single(name, kind, help, func(c record.Controller) (float64, bool) {
 		if c.Health == nil {
@@ -100,7 +100,7 @@ func ofHealth(name string, kind prometheus.ValueType, help string, value func(re
 	})
 }
 
-// usageFamilies tell what a drive did since it was made.
+// usageFamilies returns the families that describe the use of a drive since it was made.
 func usageFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
 		ofHealth("ssdprobe_nvme_data_read_bytes_total", counter, "Bytes that the host read since the drive was made. Counted in units of 512 000 bytes. Absent when not reported.",
@@ -126,7 +126,7 @@ func usageFamilies() []family[record.Controller] {
 	}
 }
 
-// heatFamilies tell of heat and what the drive did about it.
+// heatFamilies returns the families that describe the heat of a drive and its throttling.
 func heatFamilies() []family[record.Controller] {
 	throttling := func(of func(record.Throttling) float64) func(record.Controller, emit) {
 		return healthy(func(h record.Health, emit emit) {
@@ -151,7 +151,7 @@ func heatFamilies() []family[record.Controller] {
 	}
 }
 
-// featureFamilies tell how a controller is set to work.
+// featureFamilies returns the families that describe the settings of a controller.
 func featureFamilies() []family[record.Controller] {
 	coalescing := func(value func(record.Coalescing) float64) func(record.Health) (float64, bool) {
 		return func(h record.Health) (float64, bool) {
@@ -174,7 +174,7 @@ func featureFamilies() []family[record.Controller] {
 	}
 }
 
-// interruptFamilies tell where interrupts are taken.
+// interruptFamilies returns the families that describe the interrupts and where they are handled.
 func interruptFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
 		single("ssdprobe_nvme_interrupts_total", counter, "Number of interrupts of all queues of the controller on all CPUs. health.interrupts: all tells those of each queue.",

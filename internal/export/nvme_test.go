@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
-// ofController is a movement of what the snapshot says of the first controller.
+// ofController returns a movement of a fact about the first controller.
 func ofController(name string, change func(*record.Controller), families ...string) movement {
 	return moves(name, func(s *record.Snapshot) { change(&s.Controllers[0]) }, families...)
 }
@@ -61,7 +61,7 @@ func controllerMovements(later time.Time) []movement {
 	}
 }
 
-// everyQueue has all interrupts of all queues taken near the drive, as if that had been asked for.
+// everyQueue makes all interrupts local and enables the series of each queue.
 func everyQueue(i *record.Interrupts) {
 	i.EveryQueue = true
 	for n, q := range i.Queues {
@@ -69,7 +69,7 @@ func everyQueue(i *record.Interrupts) {
 	}
 }
 
-// sataDrive is one below the second target.
+// sataDrive returns a SATA drive below the second target.
 func sataDrive() record.Controller {
 	passed, temperature, hours, cycles, used, sectors, none := true, 31, int64(12001), int64(37), 0.04, int64(6), int64(0)
 	return record.Controller{
@@ -81,7 +81,7 @@ func sataDrive() record.Controller {
 	}
 }
 
-// valuesOf returns the series of a family by the value of one label, of the controller.
+// valuesOf returns the series of a controller in a family, by the value of one label.
 func valuesOf(t *testing.T, s record.Snapshot, family, controller, label string) map[string]float64 {
 	t.Helper()
 	values := map[string]float64{}
@@ -104,7 +104,7 @@ func valuesOf(t *testing.T, s record.Snapshot, family, controller, label string)
 	return values
 }
 
-// Numbers are in base units, and 0 where 0 was read.
+// Numbers are in base units, and a reading of 0 is exported as 0.
 func TestHealthInBaseUnits(t *testing.T) {
 	s := recordtest.Snapshot()
 	h := s.Controllers[0].Health
@@ -141,7 +141,7 @@ func TestHealthInBaseUnits(t *testing.T) {
 	}
 }
 
-// Every queue that was asked for has its series, however many there are: the user asked for them.
+// When the user requests every queue, each has its series, however many there are.
 func TestInterruptsOfEveryQueue(t *testing.T) {
 	const family = "ssdprobe_nvme_queue_interrupts_total"
 	s := recordtest.Snapshot()
@@ -171,8 +171,8 @@ func TestInterruptsOfEveryQueue(t *testing.T) {
 	assert.Equal(t, 1023.0, valuesOf(t, s, family, "nvme0", "locality")["unknown"], "its NUMA node is not known")
 }
 
-// What was not read, or is not supported, has no series; the moment of the last
-// reading stays, so that one can see when readings stopped.
+// Values that were not read or are not supported have no series. The time of the last reading remains, to show when
+// readings stopped.
 func TestHealthThatIsMissing(t *testing.T) {
 	only := func(s record.Snapshot) map[string]int {
 		s.Controllers = s.Controllers[:1]
@@ -232,11 +232,11 @@ func TestADriveThatSleepsHasNoFigures(t *testing.T) {
 	assert.Empty(t, count())
 }
 
-// owned says which controllers have series, and for which target.
+// owned returns which controllers have series, and for which target.
 func owned(t *testing.T, s record.Snapshot) []string {
 	t.Helper()
 	var owners []string
-	for _, f := range gather(t, s, export.NewLatencies()) { // which fails when two series are the same
+	for _, f := range gather(t, s, export.NewLatencies()) { // fails when two series are the same
 		if f.GetName() != "ssdprobe_nvme_media_errors_total" {
 			continue
 		}

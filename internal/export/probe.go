@@ -8,13 +8,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// probeNow is a probe on a target at the time of the snapshot.
+// probeNow is the status of a probe on a target at the time of the snapshot.
 type probeNow struct {
 	record.ProbeStatus
 	now time.Time
-	// blind is set where the kernel does not say how long a thread waited for a CPU.
+	// blind is true when the kernel does not report how long a thread waited for a CPU.
 	blind bool
-	held  bool // a round waits, and the device has nothing to do
+	held  bool // a round waits although the device is idle
 }
 
 func newProbeNow(s record.Snapshot, t record.TargetStatus, p record.ProbeStatus) probeNow {
@@ -22,8 +22,8 @@ func newProbeNow(s record.Snapshot, t record.TargetStatus, p record.ProbeStatus)
 	return probeNow{ProbeStatus: p, now: s.Time, blind: blind, held: t.HeldBack(&p) != nil}
 }
 
-// ranThrough reports whether the last round got through its I/Os, so that what
-// was measured of its threads stands for all of it.
+// ranThrough reports whether the last round completed its I/Os, so that the figures about its threads cover the whole
+// round.
 func (p probeNow) ranThrough() bool {
 	return p.Last != nil && p.Last.Outcome != record.OutcomeBusy && p.Last.Outcome != record.OutcomeTimeout
 }
@@ -40,17 +40,17 @@ func (p probeNow) percentiles(do func(w record.WindowPercentile)) {
 	}
 }
 
-// percentileLabel is "50", "99.9".
+// percentileLabel returns text such as "50" or "99.9".
 func percentileLabel(w record.WindowPercentile) string {
 	return strconv.FormatFloat(w.Percentile, 'f', -1, 64)
 }
 
-// probeFamilies have series per probe and target, led by probeLabels.
+// probeFamilies returns the families with series per probe and target. Their first labels are probeLabels.
 func probeFamilies() []family[probeNow] {
 	return slices.Concat(windowFamilies(), roundFamilies(), baselineFamilies(), driftFamilies())
 }
 
-// windowFamilies tell what the good rounds of the last minutes say.
+// windowFamilies returns the families that describe the good rounds of the last minutes.
 func windowFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		metric("ssdprobe_probe_latency_percentile_seconds", gauge, []string{"percentile"},
@@ -79,7 +79,7 @@ func windowFamilies() []family[probeNow] {
 	}
 }
 
-// roundFamilies tell how the rounds went and what they cost.
+// roundFamilies returns the families that describe the outcomes of the rounds and their cost.
 func roundFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		metric("ssdprobe_probe_rounds_total", counter, []string{"outcome"},

@@ -2,7 +2,7 @@ package export
 
 import "github.com/ssdprobe/ssdprobe/internal/record"
 
-// recorderFamilies tell what the flight recorder keeps.
+// recorderFamilies returns the families that describe the kept recordings.
 func recorderFamilies() []family[record.Snapshot] {
 	of := func(value func(*record.RecorderStatus) float64) func(record.Snapshot) (float64, bool) {
 		return func(s record.Snapshot) (float64, bool) {

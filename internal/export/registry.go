@@ -9,8 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// NewRegistry returns everything that the daemon publishes: what New collects, and the
-// daemon's own use of the Go runtime, of CPU and of memory.
+// NewRegistry returns a registry of everything that the daemon exports: the metrics of New, and the daemon's own use
+// of the Go runtime, CPU and memory.
 func NewRegistry(snapshot func() record.Snapshot, latencies *Latencies, build Build) (*prometheus.Registry, error) {
 	r := prometheus.NewRegistry()
 	return r, errors.Join(

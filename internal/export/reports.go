@@ -2,8 +2,8 @@ package export
 
 import "github.com/ssdprobe/ssdprobe/internal/record"
 
-// reportFamilies have series per target, led by deviceLabels, and for the whole
-// node with device and id empty.
+// reportFamilies returns the families about collectors. Their first labels are deviceLabels; device and id are empty
+// for collectors of the whole node.
 func reportFamilies() []family[[]record.CollectorStatus] {
 	return []family[[]record.CollectorStatus]{
 		metric("ssdprobe_collector_success", gauge, []string{"collector"},

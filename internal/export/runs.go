@@ -6,8 +6,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// runFamilies tell of full runs of suites on a target: of the last one that
-// measured anything, kept over restarts, and how all of them went.
+// runFamilies returns the families that describe the runs of suites on a target: the last one that measured anything,
+// which is kept over restarts, and the outcomes of all.
 func runFamilies() []family[record.TargetStatus] {
 	return append(append(lastRunFamilies(), runBaselineFamilies()...),
 		metric("ssdprobe_run_last_completion_timestamp_seconds", gauge, []string{"suite"},
@@ -57,7 +57,7 @@ func runFamilies() []family[record.TargetStatus] {
 	)
 }
 
-// runBaselineFamilies compare the last run with those before it.
+// runBaselineFamilies returns the families that compare the last run with the earlier ones.
 func runBaselineFamilies() []family[record.TargetStatus] {
 	labels := []string{"suite", "step", "direction", "statistic"}
 	eachLoad := func(series func(l record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string)) func(record.TargetStatus, emit) {
@@ -109,7 +109,7 @@ func runBaselineFamilies() []family[record.TargetStatus] {
 	}
 }
 
-// lastRunFamilies are the figures of the last run, reads and writes apart.
+// lastRunFamilies returns the families with the figures of the last run, with reads and writes separate.
 func lastRunFamilies() []family[record.TargetStatus] {
 	var all []family[record.TargetStatus]
 	for _, d := range []struct {
@@ -123,7 +123,7 @@ func lastRunFamilies() []family[record.TargetStatus] {
 		eachResult := func(series func(r record.Result, suite, step string, emit emit)) func(record.TargetStatus, emit) {
 			return eachRun(func(r record.RunReport, emit emit) {
 				for _, step := range r.Steps {
-					if result := d.of(step); result != nil && !step.Impossible() { // absent rather than wrong
+					if result := d.of(step); result != nil && !step.Impossible() { // no value is better than a wrong one
 						series(*result, r.Suite, step.Name, emit)
 					}
 				}
@@ -148,7 +148,7 @@ func lastRunFamilies() []family[record.TargetStatus] {
 	return all
 }
 
-// eachRun makes the series of the last run of each suite on a target.
+// eachRun calls series for the last run of each suite on a target.
 func eachRun(series func(record.RunReport, emit)) func(record.TargetStatus, emit) {
 	return func(t record.TargetStatus, emit emit) {
 		for _, r := range t.Runs {

@@ -8,14 +8,14 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// series is what prometheus.NewConstMetric makes, but for the labels that lead all series of
-// a target, which they share: half of the allocations of a scrape. Without this, a scrape of 24
-// targets took longer than one of node_exporter.
+// series is like the result of prometheus.NewConstMetric, but all series of a target share their first labels, which
+// saves half of the allocations of a scrape. Without this, a scrape of 24 targets took longer than one of
+// node_exporter.
 type series struct {
 	desc   *prometheus.Desc
 	kind   prometheus.ValueType
 	value  float64
-	labels []*dto.LabelPair // in the order of their names
+	labels []*dto.LabelPair // sorted by name
 }
 
 // Desc implements prometheus.Metric.
@@ -32,7 +32,7 @@ func (s *series) Write(out *dto.Metric) error {
 	return nil
 }
 
-// pairs are labels with the values of one series.
+// pairs returns label pairs for the values of one series.
 func pairs(names, values []string) []*dto.LabelPair {
 	made := make([]dto.LabelPair, len(names))
 	all := make([]*dto.LabelPair, len(names))
@@ -43,7 +43,7 @@ func pairs(names, values []string) []*dto.LabelPair {
 	return all
 }
 
-// labelled returns the labels of a series, those that lead it and its own, in the order of their names.
+// labelled returns the leading and own labels of a series, sorted by name.
 func labelled(leading, own []*dto.LabelPair) []*dto.LabelPair {
 	all := slices.Concat(leading, own)
 	slices.SortFunc(all, func(a, b *dto.LabelPair) int { return cmp.Compare(a.GetName(), b.GetName()) })

@@ -6,12 +6,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// targetFamilies have series per target, led by deviceLabels.
+// targetFamilies returns the families with series per target. Their first labels are deviceLabels.
 func targetFamilies() []family[record.TargetStatus] {
 	return slices.Concat(deviceFamilies(), linkFamilies(), accessFamilies(), healthFamilies(), trafficFamilies(), ioFamilies(), runFamilies())
 }
 
-// deviceFamilies tell what a device is and under which conditions it works.
+// deviceFamilies returns the families that describe a device and its conditions.
 func deviceFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		metric("ssdprobe_device_info", gauge, []string{"model", "serial", "firmware", "transport", "kind"},
@@ -44,7 +44,7 @@ func deviceFamilies() []family[record.TargetStatus] {
 	}
 }
 
-// linkFamilies tell what a PCIe device is connected by; others have none.
+// linkFamilies returns the families that describe the link of a PCIe device; other devices have none.
 func linkFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		metric("ssdprobe_pcie_link_speed_transfers_per_second", gauge, []string{"state"},
@@ -66,7 +66,7 @@ func linkFamilies() []family[record.TargetStatus] {
 	}
 }
 
-// accessFamilies tell whether a target can be probed, and what there is to read.
+// accessFamilies returns the families that say whether a target can be probed, and how much of it is written.
 func accessFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		single("ssdprobe_target_up", gauge, "1 if the target can be probed now. 0 if it has a problem, which the log and the status page name.",

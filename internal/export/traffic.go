@@ -6,7 +6,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// trafficFamilies tell what the I/O of applications meets: nothing that node_exporter has.
+// trafficFamilies returns the families that describe the latency of applications' I/O, as far as node_exporter does not.
 func trafficFamilies() []family[record.TargetStatus] {
 	operation := []string{"operation"}
 	each := func(value func(record.Served) (float64, bool)) func(record.TargetStatus, emit) {
@@ -44,7 +44,7 @@ func trafficFamilies() []family[record.TargetStatus] {
 	)
 }
 
-// stallFamilies tell when I/O was in flight and none completed.
+// stallFamilies returns the families that count the times when I/O was in flight and none completed.
 func stallFamilies() []family[record.TargetStatus] {
 	cause := []string{"cause"}
 	each := func(value func(record.StallTotal) float64) func(record.TargetStatus, emit) {

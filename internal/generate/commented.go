@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 )
 
-// commentedHead begins the commented file.
+// commentedHead is the beginning of the commented file.
 const commentedHead = `# Configuration of ssdprobe. Everything in here is the default: a file needs only
 # what is to differ, and an empty one is valid.
 #
@@ -27,11 +27,11 @@ const commentedHead = `# Configuration of ssdprobe. Everything in here is the de
 # Ratios:    0.8 or 80%.
 `
 
-// commentWidth is where the lines of comments are broken, without their indentation.
+// commentWidth is the width of comment lines, without their indentation.
 const commentWidth = 80
 
-// commentedFile is the default configuration in the form of the file, with what each key
-// means and may be.
+// commentedFile returns the default configuration in the form of the file, with the meaning and limits of each key as
+// comments.
 func commentedFile() (string, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	keys := config.Keys()
@@ -45,8 +45,8 @@ func commentedFile() (string, error) {
 	return commentedHead + "\n" + text, err
 }
 
-// comment says at each key in a section what it is about: behind the value in an item of a
-// list, else in lines of their own.
+// comment adds a comment to each key of a section: behind the value in an item of a list, otherwise in lines of its
+// own.
 func comment(values *yaml.Node, keys []config.Key, inItem bool) error {
 	for pair := range slices.Chunk(values.Content, 2) {
 		key, value := pair[0], pair[1]
@@ -70,8 +70,8 @@ func comment(values *yaml.Node, keys []config.Key, inItem bool) error {
 	return nil
 }
 
-// commentInside is comment for what a key has in it. What is said of the first item of a
-// list is true of the others too.
+// commentInside does the same inside the value of a key. In a list, it only comments on the first item; the comments
+// hold for the others too.
 func commentInside(value *yaml.Node, k config.Key, inItem bool) error {
 	switch {
 	case len(k.Keys) == 0 || len(value.Content) == 0:
@@ -83,7 +83,7 @@ func commentInside(value *yaml.Node, k config.Key, inItem bool) error {
 	}
 }
 
-// indented is the example of a list as a part of a comment.
+// indented returns the example of a list as part of a comment.
 func indented(k config.Key) (string, error) {
 	if err := commentInside(k.Example, k, false); err != nil {
 		return "", err
@@ -92,8 +92,8 @@ func indented(k config.Key) (string, error) {
 	return "#\n#   " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n#   ") + "\n", err
 }
 
-// laidOut sets comments apart: an empty line before those that have lines of their own,
-// and one column for those that are behind values of the same list.
+// laidOut formats the file: an empty line before comments that have lines of their own, and one column for the
+// comments behind the values of a list.
 func laidOut(values *yaml.Node) (string, error) {
 	text, err := config.Encode(values)
 	if err != nil {
@@ -121,7 +121,7 @@ func laidOut(values *yaml.Node) (string, error) {
 	return b.String(), nil
 }
 
-// wrapped breaks paragraphs, which are lines, at the width of comments.
+// wrapped wraps paragraphs, one per line of help, at the width of comments.
 func wrapped(help string) string {
 	var b strings.Builder
 	for paragraph := range strings.Lines(help) {

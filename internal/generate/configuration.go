@@ -16,8 +16,8 @@ const (
 	keysDocument = "docs/configuration.md"
 )
 
-// configuration makes what the form of package config says: the default file, the
-// definition of the configuration in the schema of the chart's values, and the tables of keys.
+// configuration makes the files that depend on the form of package config: the default file, the definition of the
+// configuration in the schema of the chart's values, and the tables of keys.
 func configuration(root fs.FS) (map[string]string, error) {
 	standard, err := commentedFile()
 	if err != nil {
@@ -35,7 +35,8 @@ func configuration(root fs.FS) (map[string]string, error) {
 	return map[string]string{defaultFile: standard, valuesSchema: schema, keysDocument: document + keys}, err
 }
 
-// schemaOfValues is written by hand up to the definition of the configuration.
+// schemaOfValues returns the schema of the chart's values. It is written by hand up to the definition of the
+// configuration.
 func schemaOfValues(root fs.FS) (string, error) {
 	schema, err := config.Schema()
 	if err != nil {
@@ -58,7 +59,7 @@ func schemaOfValues(root fs.FS) (string, error) {
 	return strings.TrimSpace(made.String()) + "\n  }\n}\n", nil
 }
 
-// byHand returns the part of a file that people write, with the marker that ends it.
+// byHand returns the part of a file that is written by hand, including the marker that ends it.
 func byHand(root fs.FS, name, marker string) (string, error) {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Command generate writes all files of the product that are made from code: dashboards,
-// Prometheus' rules and alerts, deploy/kubernetes/monitoring, deploy/ssdprobe.yaml, the schema of the chart's values,
-// docs/configuration.md, docs/metrics.md and docs/suites.md. `make generate` runs it, and a test fails when
-// one of them is out of date.
+// Command generate writes all files of the product that are made from code: dashboards, Prometheus rules and alerts,
+// deploy/kubernetes/monitoring, deploy/ssdprobe.yaml, the schema of the chart's values, docs/configuration.md,
+// docs/metrics.md and docs/suites.md. `make generate` runs it, and a test fails when one of them is out of date.
 package main
 
 import (
@@ -16,7 +15,7 @@ import (
 
 //go:generate go run .
 
-// root is the repository, seen from the folder of the package, where go generate runs this.
+// root is the repository, relative to the directory of this package, in which go generate runs the command.
 const root = "../.."
 
 func main() {
@@ -26,7 +25,7 @@ func main() {
 	}
 }
 
-// files are all files that are made, by their paths in the repository, which root is.
+// files returns all generated files by their paths in the repository. root is the repository.
 func files(root fs.FS) (map[string]string, error) {
 	all := map[string]string{}
 	for _, make := range []func(fs.FS) (map[string]string, error){dashboardFiles, monitoring, configuration, metrics, suites} {
@@ -46,7 +45,7 @@ func generate() error {
 	if err != nil {
 		return err
 	}
-	for _, folder := range dashboards.Folders() { // a dashboard that is no longer made goes
+	for _, folder := range dashboards.Folders() { // remove dashboards that are no longer made
 		if err := os.RemoveAll(filepath.Join(root, folder)); err != nil {
 			return err
 		}

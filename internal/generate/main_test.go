@@ -19,7 +19,7 @@ func TestFilesAreUpToDate(t *testing.T) {
 	for name, want := range all {
 		got, err := fs.ReadFile(root, name)
 		require.NoError(t, err)
-		if want != string(got) { // the difference of whole dashboards is no help to read
+		if want != string(got) { // a diff of whole dashboards would be unreadable
 			t.Errorf("%s is out of date: run make generate", name)
 		}
 	}
@@ -32,7 +32,7 @@ func TestFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-// What a user changes in one place changes every rule that it is about.
+// A setting that a user changes in one place affects every rule that depends on it.
 func TestTheMixinIsConfigured(t *testing.T) {
 	const changed = "((import 'deploy/mixin/mixin.libsonnet') + {_config+:: {severeSeverity: 'critical', selector: 'cluster=\"a\"', kubeStateMetricsSelector: 'job=\"k\"', peerRatio: 1.4}})"
 	var alerts, rules struct{ Groups []group }

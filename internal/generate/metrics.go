@@ -48,7 +48,7 @@ drive is at risk. ` + "`drive_critical`" + ` about heat has an alert that is a w
 |---|---|---|---|---|
 `
 
-// metrics makes the page of all metrics, findings and recording rules.
+// metrics returns the page of all metrics, findings and recording rules.
 func metrics(fs.FS) (map[string]string, error) {
 	var b strings.Builder
 	b.WriteString(introduction)

@@ -38,7 +38,7 @@ const (
 	operatorHead = "# Made by `make generate` from deploy/mixin.\n"
 )
 
-// group is a group of Prometheus' rules, with its members in the order in which people read them.
+// group is a group of Prometheus rules. Its fields are in the order in which people read them.
 type group struct {
 	Name  string `json:"name" yaml:"name"`
 	Rules []rule `json:"rules" yaml:"rules"`
@@ -60,8 +60,8 @@ type annotations struct {
 	RunbookURL  string `json:"runbook_url" yaml:"runbook_url"`
 }
 
-// monitoring makes the files of Prometheus, and the operator's object, of the mixin: kustomize reads no file outside of
-// its own folder, and a rule file is no Kubernetes object.
+// monitoring makes the files for Prometheus and the object for its operator from the mixin. They are generated
+// because kustomize reads no files outside its own directory, and because a rule file is not a Kubernetes object.
 func monitoring(root fs.FS) (map[string]string, error) {
 	var rules, alerts struct {
 		Groups []group `json:"groups" yaml:"groups"`
@@ -97,7 +97,8 @@ func monitoring(root fs.FS) (map[string]string, error) {
 	return files, nil
 }
 
-// evaluate puts what a snippet of jsonnet in the repository is into a value, of which it knows every member.
+// evaluate decodes the result of a jsonnet snippet in the repository into a value, which must have a field for every
+// member.
 func evaluate(root fs.FS, snippet string, into any) error {
 	vm := jsonnet.MakeVM()
 	vm.Importer(importer{root, map[string]jsonnet.Contents{}})
@@ -113,13 +114,13 @@ func evaluate(root fs.FS, snippet string, into any) error {
 	return nil
 }
 
-// importer reads files of the repository for jsonnet, each once.
+// importer reads files of the repository for jsonnet, each only once.
 type importer struct {
 	root fs.FS
 	read map[string]jsonnet.Contents
 }
 
-// Import finds a file by its path from the one that names it.
+// Import reads a file. Its path is relative to the file that imports it.
 func (i importer) Import(from, name string) (jsonnet.Contents, string, error) {
 	found := path.Join(path.Dir(from), name)
 	if _, known := i.read[found]; !known {

@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 )
 
-// reference has tables of all keys with their types, defaults, limits and effects, in Markdown.
+// reference returns tables of all keys with their types, defaults, limits and effects, in Markdown.
 func reference() (string, error) {
 	var b, sections strings.Builder
 	b.WriteString(tableHead)
@@ -59,7 +59,7 @@ func row(b *strings.Builder, k config.Key, in string) error {
 	return nil
 }
 
-// effect is what the key does.
+// effect returns what the key does.
 func effect(k config.Key) string {
 	if k.AtStart {
 		return k.Help + " A change needs a restart."
@@ -67,7 +67,7 @@ func effect(k config.Key) string {
 	return k.Help
 }
 
-// standard is the default value, as the file has it.
+// standard returns the default value as written in the file.
 func standard(k config.Key) (string, error) {
 	node := k.Default
 	switch {

@@ -70,7 +70,7 @@ Compare results with those of the same tool: each takes latency from another mom
 binary MB/s; those of ssdprobe and of data sheets are decimal.
 `
 
-// severalTargets are the suites that take them: "`a`, `b` and `c`".
+// severalTargets returns the suites that accept several targets: "`a`, `b` and `c`".
 func severalTargets() string {
 	var names []string
 	for _, s := range suite.All() {
@@ -82,7 +82,7 @@ func severalTargets() string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// suites is docs/suites.md.
+// suites returns docs/suites.md.
 func suites(fs.FS) (map[string]string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, suitesHead, severalTargets())

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Figure is what a series is of.
+// Figure says what a series contains.
 type Figure string
 
 // The figures. Latencies are in seconds, the others are I/Os or bytes per second.
@@ -18,7 +18,7 @@ const (
 	P99  Figure = "p99"
 	IOPS Figure = "iops"
 
-	ReadLatency  Figure = "read_latency" // the mean of others' reads
+	ReadLatency  Figure = "read_latency" // mean latency of others' reads
 	WriteLatency Figure = "write_latency"
 	Reads        Figure = "reads"
 	Writes       Figure = "writes"
@@ -26,23 +26,23 @@ const (
 	WrittenBytes Figure = "written_bytes"
 )
 
-// Key names a series.
+// Key identifies a series.
 type Key struct {
-	// Source is a probe, or Traffic.
+	// Source is the name of a probe, or Traffic.
 	Source string `json:"source"`
 	Figure Figure `json:"figure"`
 }
 
-// Traffic is the source of what others do to the drive.
+// Traffic is the source of the I/O of others on the drive.
 const Traffic = "traffic"
 
-// History is all series of one drive. The zero value is empty. Several goroutines may use it.
+// History holds all series of one drive. The zero value is empty. It is safe for concurrent use.
 type History struct {
 	mu     sync.Mutex
-	series map[Key][]Series // one for each of Spans
+	series map[Key][]Series // one Series for each of Spans
 }
 
-// Add adds a value with a weight. Values without one, and negative ones, are left out.
+// Add adds a value with a weight. Values without a positive weight and negative values are ignored.
 func (h *History) Add(key Key, at time.Time, value, weight float64) {
 	if value < 0 || weight <= 0 {
 		return
@@ -62,7 +62,7 @@ func (h *History) Add(key Key, at time.Time, value, weight float64) {
 	}
 }
 
-// Keys are those of all series, in order.
+// Keys returns the keys of all series, in order.
 func (h *History) Keys() []Key {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,7 +75,8 @@ func (h *History) keys() []Key {
 	})
 }
 
-// Points are the means of a series over the span that ends at a time, oldest first. A slot without a value has no point.
+// Points returns the means of a series over the span that ends at until, oldest first. A slot without a value has no
+// point.
 func (h *History) Points(key Key, span Span, until time.Time) []Point {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,18 +88,18 @@ func (h *History) Points(key Key, span Span, until time.Time) []Point {
 	return all[i].points(span, span.at(until)-int64(span.Slots)+1, span.at(until))
 }
 
-// State is what is kept of a history over a restart.
+// State is the part of a history that is stored over a restart.
 type State struct {
 	Series []KeptSeries `json:"series"`
 }
 
-// KeptSeries is one series, over each of Spans.
+// KeptSeries is one series, with each of Spans.
 type KeptSeries struct {
 	Key
 	Spans []Series `json:"spans"`
 }
 
-// State returns what is to be kept. Series without a value in the longest span are left out, and forgotten.
+// State returns what to store. Series without a value in the longest span are left out, and forgotten.
 func (h *History) State(now time.Time) State {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -116,7 +117,7 @@ func (h *History) State(now time.Time) State {
 	return s
 }
 
-// Restore puts back what was kept. Errors: a series that cannot have been kept; nothing is then restored.
+// Restore restores a stored state. It returns an error if a series is not valid; nothing is then restored.
 func (h *History) Restore(s State) error {
 	series := map[Key][]Series{}
 	for _, kept := range s.Series {

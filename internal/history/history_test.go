@@ -17,7 +17,7 @@ var (
 	start = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// means are those of the points, and when the first one is.
+// means returns the means of the points.
 func means(points []history.Point) (all []float64) {
 	for _, p := range points {
 		all = append(all, p.Mean)
@@ -72,7 +72,7 @@ func TestSpansAreBoundedAndGapsStayGaps(t *testing.T) {
 	assert.Equal(t, []float64{1, 2}, means(h.Points(key, history.Month(), far.Add(4*time.Hour))))
 }
 
-// A clock that was wrong must not hide what is added after it was set right.
+// Values from a wrong clock must not hide values added after the clock was corrected.
 func TestAClockThatIsSetBack(t *testing.T) {
 	var h history.History
 	h.Add(key, start, 1, 1)

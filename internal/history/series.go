@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// nothing stands for a slot without a value. All figures are 0 or more.
+// nothing marks a slot without a value. All figures are 0 or more.
 const nothing = -1
 
-// Series is one figure over one span: the means of the slots that have ended, and the open one. Its form is also
-// that of the state directory.
+// Series is one figure over one span: the means of the slots that have ended, and the open slot. It is stored in this
+// form in the state directory.
 type Series struct {
 	// First is the number of the slot of the first mean.
 	First int64     `json:"first,omitempty"`
-	Means []float32 `json:"means,omitempty"` // -1 where nothing was added
+	Means []float32 `json:"means,omitempty"` // -1 in slots without a value
 	// Open is the number of the slot that values are added to.
 	Open   int64   `json:"open,omitempty"`
 	Sum    float64 `json:"sum,omitempty"`
 	Weight float64 `json:"weight,omitempty"`
 }
 
-// add adds a value to the slot. When the clock was set back, what lies in the future is dropped.
+// add adds a value to a slot. If the clock was set back, it drops the slots that are now in the future.
 func (s *Series) add(span Span, slot int64, value, weight float64) {
 	if slot < s.Open {
 		s.cut(slot)
@@ -34,7 +34,7 @@ func (s *Series) add(span Span, slot int64, value, weight float64) {
 	s.Weight += weight
 }
 
-// cut drops the slots from one on. Its mean cannot be continued: the slot begins anew.
+// cut drops the slots from the given one on. That slot begins anew, because its mean cannot be continued.
 func (s *Series) cut(slot int64) {
 	keep := min(max(slot-s.First, 0), int64(len(s.Means)))
 	s.Means = s.Means[:keep]
@@ -64,7 +64,7 @@ func (s *Series) end(span Span) {
 	}
 }
 
-// points are the means from a slot on, up to another one, the open slot with them.
+// points returns the means of the slots in the range [from, to], including the open slot.
 func (s *Series) points(span Span, from, to int64) []Point {
 	var all []Point
 	for i, mean := range s.Means {
@@ -78,13 +78,13 @@ func (s *Series) points(span Span, from, to int64) []Point {
 	return all
 }
 
-// sound reports whether the series can be one that was saved.
+// sound reports whether the series may have been stored by State.
 func (s *Series) sound(span Span) bool {
 	return len(s.Means) <= span.Slots && s.First+int64(len(s.Means)) <= s.Open+1 && s.First >= 0 &&
 		s.Sum >= 0 && s.Weight >= 0 && !slices.ContainsFunc(s.Means, func(m float32) bool { return m < 0 && m != nothing })
 }
 
-// rounded keeps four digits: more than a plot shows, and short in a file.
+// rounded keeps four digits, which is more than a plot shows and short in a file.
 func rounded(v float64) float32 {
 	if v <= 0 {
 		return 0

@@ -5,47 +5,46 @@ import (
 	"time"
 )
 
-// Analysis is what the steps of a run come to. What the suite does not ask for,
-// or the steps do not tell, is nil or empty.
+// Analysis holds the conclusions from the steps of a run. A field is nil or empty when the suite does not ask for
+// that analysis or the steps do not allow it.
 type Analysis struct {
-	// Spreads are over the repeats of each load, in the order of the loads.
+	// Spreads has the spread over the repeats of each load, in the order of the loads.
 	Spreads []Spread `json:"spreads,omitempty"`
 	Knees   []Knee   `json:"knees,omitempty"`
 	Steady  *Steady  `json:"steady,omitempty"`
-	// Scalings are one per load.
+	// Scalings has one entry per load.
 	Scalings []Scaling `json:"scalings,omitempty"`
-	// Effects are of settings that were changed for the run.
+	// Effects has the effects of the device settings that the run changed.
 	Effects []SettingEffect `json:"effects,omitempty"`
-	// Offsets are the speeds over each device, alone and beside others.
+	// Offsets has the speeds over each device, alone and while others are read.
 	Offsets OffsetLines `json:"offsets,omitempty"`
-	// Spans tell how latency rises with the part of the target that is used, one per load.
+	// Spans shows how latency rises with the part of the target that is used, one entry per load.
 	Spans []SpanSweep `json:"spans,omitempty"`
-	// Spares are steady states by how much of the device is left unused, the least first.
+	// Spares has the steady states by the share of the device that is left unused, in rising order.
 	Spares []SpareState `json:"spares,omitempty"`
-	// CPUs tell how many CPUs each load takes.
+	// CPUs shows how many CPUs each load needs.
 	CPUs []CPUScaling `json:"cpus,omitempty"`
-	// Bounds say for each step what its limit was.
+	// Bounds says what limited each step.
 	Bounds []Bound `json:"bounds,omitempty"`
-	// DataSheet compares with the figures that the user gave.
+	// DataSheet compares the results with the data sheet that the user supplied.
 	DataSheet []SheetShare `json:"data_sheet,omitempty"`
-	// Interrupts are those of each step, where they are known.
+	// Interrupts has the interrupt rates of the steps for which they are known.
 	Interrupts []InterruptRate `json:"interrupts,omitempty"`
-	// CostModel is for the kernel's io.cost.
+	// CostModel is the cost model for the kernel's io.cost.
 	CostModel *CostModel `json:"cost_model,omitempty"`
 }
 
-// Interval is a value with the bounds of its 95 % interval; both bounds are nil
-// when there are too few values for one.
+// Interval is a value with its 95 % interval. Both bounds are nil when there are too few values for an interval.
 type Interval struct {
 	Value float64  `json:"value"`
 	Lower *float64 `json:"lower,omitempty"`
 	Upper *float64 `json:"upper,omitempty"`
 }
 
-// Wide reports whether the interval is wider than the value itself, which then says nothing.
+// Wide reports whether the interval is wider than the value itself. Such a value is meaningless.
 func (i Interval) Wide() bool { return i.Lower != nil && i.Upper != nil && *i.Upper-*i.Lower > i.Value }
 
-// Spread is how far the repeats of one load lie apart, in one direction.
+// Spread describes how much the repeats of one load differ, in one direction.
 type Spread struct {
 	Load      string    `json:"load"` // Step.Series
 	Direction Direction `json:"direction"`
@@ -56,50 +55,50 @@ type Spread struct {
 	MeanSeconds    SpreadOf `json:"mean_seconds"`
 }
 
-// SpreadOf is the mean of one figure over repeats with its interval, by Student's
-// t, and its extremes.
+// SpreadOf is the mean of one figure over the repeats, with its interval by Student's t, and the extremes.
 type SpreadOf struct {
 	Mean Interval `json:"mean"`
 	Min  float64  `json:"min"`
 	Max  float64  `json:"max"`
 }
 
-// Knee is the depth after which latency grows faster than IOPS.
+// Knee is the queue depth beyond which latency grows faster than IOPS.
 type Knee struct {
 	Load string `json:"load"`
-	// Depth is 0 when IOPS still grew faster at the deepest depth tried.
+	// Depth is 0 when IOPS still grow faster at the deepest depth tried, and when Deepest is 0.
 	Depth int           `json:"depth"`
 	IOPS  float64       `json:"iops,omitempty"`
 	Mean  time.Duration `json:"mean_ns,omitempty"`
 	P99   time.Duration `json:"p99_ns,omitempty"`
-	// Deepest is the deepest depth tried; IOPSGain and LatencyGrowth are what it has
-	// over the knee, as factors.
+	// Deepest is the deepest depth tried. IOPSGain and LatencyGrowth are the IOPS and the mean latency there, divided
+	// by those at the knee.
 	Deepest int `json:"deepest"`
-	// Disregarded is how many steps measured something else than the drive, and Codes are those of the warnings that say
-	// so: see Step.Spoiled. Deepest is 0 when they leave fewer than three depths, so that no knee can be told.
+	// Disregarded counts the steps that measured something other than the drive, and Codes are the codes of the
+	// warnings that say so; see Step.Spoiled. Deepest is 0 when fewer than three depths remain, which is too few to
+	// find a knee.
 	Disregarded   int      `json:"disregarded,omitempty"`
 	Codes         []string `json:"codes,omitempty"`
 	IOPSGain      float64  `json:"iops_gain,omitempty"`
 	LatencyGrowth float64  `json:"latency_growth,omitempty"`
 }
 
-// Steady is whether rounds have become steady by the SNIA Performance Test
-// Specification: over a window of rounds, the range is at most MaxRange of the
-// mean, and the excursion of the fitted line at most MaxSlope of it.
+// Steady says whether the rounds have become steady by the SNIA Performance Test Specification. Over a window of
+// rounds, the range must be at most MaxRange of the mean, and the excursion of the fitted line at most MaxSlope of
+// the mean.
 type Steady struct {
 	Reached bool `json:"reached"`
-	// Round is the last of the first window that holds, from 1; 0 when none does.
+	// Round is the last round of the first window that meets the criteria, counted from 1; 0 when none does.
 	Round  int `json:"round,omitempty"`
 	Window int `json:"window"` // rounds
-	// Mean is that of the window, in IOPS or bytes per second: see Unit. When no
-	// window holds, it and the ratios are those of the last one.
+	// Mean is the mean of that window in Unit. When no window meets the criteria, Mean and the ratios describe the
+	// last one.
 	Mean       float64 `json:"mean"`
 	Unit       string  `json:"unit"` // "IOPS" or "B/s"
 	RangeRatio float64 `json:"range_ratio"`
 	SlopeRatio float64 `json:"slope_ratio"`
 	MaxRange   float64 `json:"max_range"`
 	MaxSlope   float64 `json:"max_slope"`
-	// Fresh is the mean of the first round over that of the window.
+	// Fresh is the value of the first round divided by Mean.
 	Fresh float64 `json:"fresh_ratio"`
 	// Path has all rounds in order.
 	Path []SteadyRound `json:"path"`
@@ -112,35 +111,35 @@ type SteadyRound struct {
 	// Phase is fresh, transition or steady.
 	Phase string        `json:"phase"`
 	Mean  time.Duration `json:"mean_ns"`
-	// WrittenBytes are all that the run had written when the round ended.
+	// WrittenBytes is the number of bytes that the run had written by the end of the round.
 	WrittenBytes int64 `json:"written_bytes"`
 }
 
-// Scaling is what each added device brought.
+// Scaling shows how much each added device contributes.
 type Scaling struct {
 	Load string `json:"load"`
 	Unit string `json:"unit"` // of the rates: "IOPS" or "B/s"
 	// Alone is the rate of the first device alone.
 	Alone  float64      `json:"alone"`
 	Points []ScalePoint `json:"points"`
-	// BreaksAt is the number of devices from which on linearity is below Limit, in all of its
-	// interval; 0 when it never is.
+	// BreaksAt is the first number of devices whose linearity is below Limit, along with its whole interval if it has
+	// one; 0 when there is none.
 	BreaksAt int     `json:"breaks_at,omitempty"`
 	Limit    float64 `json:"limit"`
-	// Group is where devices lost the most when it broke: "pci0000:40".
+	// Group is the group of devices that lost the most at BreaksAt, such as "pci0000:40".
 	Group string `json:"group,omitempty"`
-	// GroupRatio is the mean of the group's devices over Alone then.
+	// GroupRatio is the mean rate of the devices of that group at BreaksAt, divided by Alone.
 	GroupRatio float64 `json:"group_ratio,omitempty"`
 }
 
-// ScalePoint is the load on a number of devices at once.
+// ScalePoint is the result of the load on several devices at once.
 type ScalePoint struct {
 	Devices int     `json:"devices"`
-	Added   string  `json:"added"` // path of the device that came last
+	Added   string  `json:"added"` // path of the device that was added last
 	Group   string  `json:"group,omitempty"`
 	Total   float64 `json:"total"`
-	// Linearity is Total over Devices times Alone; Lower and Upper bound its 95 % interval, and are
-	// nil when there are too few repeats for one.
+	// Linearity is Total divided by Devices times Alone. Lower and Upper bound its 95 % interval; they are nil when
+	// there are too few repeats for one.
 	Linearity float64  `json:"linearity"`
 	Lower     *float64 `json:"lower,omitempty"`
 	Upper     *float64 `json:"upper,omitempty"`
@@ -148,13 +147,14 @@ type ScalePoint struct {
 	Fastest   float64  `json:"fastest"`
 }
 
-// Unclear reports whether the repeats lie too far apart to tell on which side of a limit the linearity is.
+// Unclear reports whether the interval of the linearity includes the limit, so that it is not certain on which side
+// of the limit the linearity is.
 func (p ScalePoint) Unclear(limit float64) bool {
 	return p.Lower != nil && p.Upper != nil && *p.Lower < limit && *p.Upper >= limit
 }
 
-// SettingEffect is what a setting did to one load: the figures under To over those
-// under From.
+// SettingEffect is the effect of a setting on one load: the figures with the value To, divided by those with the
+// value From.
 type SettingEffect struct {
 	Load      string    `json:"load"`
 	Direction Direction `json:"direction"`
@@ -167,10 +167,10 @@ type SettingEffect struct {
 	Certain bool `json:"certain"`
 }
 
-// OffsetLines are the speeds over several devices, each alone first.
+// OffsetLines holds the speeds over several devices. The line of a device alone precedes its lines beside others.
 type OffsetLines []OffsetSpeeds
 
-// UnmarshalJSON also reads the speeds over one device, which is how they were stored before there were several.
+// UnmarshalJSON also accepts a single OffsetSpeeds, which is what earlier versions stored.
 func (l *OffsetLines) UnmarshalJSON(data []byte) error {
 	var one OffsetSpeeds
 	if len(data) > 0 && data[0] == '{' {
@@ -181,64 +181,67 @@ func (l *OffsetLines) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]OffsetSpeeds)(l))
 }
 
-// OffsetSpeeds are sequential speeds over one device, in rising order of offset.
+// OffsetSpeeds holds the sequential speeds over one device, in rising order of offset.
 type OffsetSpeeds struct {
-	// Target is its path; empty when the run had only one.
+	// Target is the path of the device; empty when the run had only one target.
 	Target string `json:"target,omitempty"`
-	// Beside is how many other devices were read meanwhile, and OthersBytesPerSecond what they read together, as a mean.
+	// Beside is the number of other devices that were read meanwhile. OthersBytesPerSecond is the mean of their
+	// combined speed.
 	Beside               int     `json:"beside,omitempty"`
 	OthersBytesPerSecond float64 `json:"others_bytes_per_second,omitempty"`
-	// AgainstAlone is the speed over that of the device alone, place by place: the geometric mean with its 95 %
-	// interval over the places. Nil when it was not measured alone.
+	// AgainstAlone is the speed divided by that of the device alone: the geometric mean over the places, with its 95
+	// % interval. It is nil when no place was measured both ways.
 	AgainstAlone *Interval `json:"against_alone,omitempty"`
 
 	Points []OffsetSpeed `json:"points"`
-	// Disregarded is how many steps measured something else than the drive, and Codes are those of the warnings that say
-	// so: see Step.Spoiled. Places that only they measured are in Points, and decide nothing.
+	// Disregarded counts the steps that measured something other than the drive, and Codes are the codes of the
+	// warnings that say so; see Step.Spoiled. Places that only such steps measured are listed in Points, but do not
+	// count for the figures below.
 	Disregarded int      `json:"disregarded,omitempty"`
 	Codes       []string `json:"codes,omitempty"`
-	// Slowest and Fastest are of all points that decide, Evenness their ratio; all zero when fewer than two do.
+	// Slowest and Fastest are the extremes of the points that count, and Evenness is Slowest divided by Fastest. All
+	// three are zero when fewer than two points count.
 	Slowest  OffsetSpeed `json:"slowest"`
 	Fastest  OffsetSpeed `json:"fastest"`
 	Evenness float64     `json:"evenness"`
 }
 
-// OffsetSpeed is the speed at one place.
+// OffsetSpeed is the speed at one offset.
 type OffsetSpeed struct {
 	OffsetBytes    int64   `json:"offset_bytes"`
 	BytesPerSecond float64 `json:"bytes_per_second"`
-	// Disregarded says that every step at the place was.
+	// Disregarded is true when every step at this place was disregarded.
 	Disregarded bool `json:"disregarded,omitempty"`
-	// Lower and Upper are the bounds of the 95 % interval over repeats; nil without them.
+	// Lower and Upper bound the 95 % interval over the repeats; nil when there are too few for one.
 	Lower *float64 `json:"lower,omitempty"`
 	Upper *float64 `json:"upper,omitempty"`
 }
 
-// Limit is what keeps a load from being faster.
+// Limit names what limits the speed of a load.
 type Limit string
 
 // The limits.
 const (
-	LimitCPU     Limit = "cpu"     // the CPUs of the load generator
+	LimitCPU     Limit = "cpu"     // the CPUs that the load generator may use
 	LimitLink    Limit = "link"    // the PCIe link
-	LimitLatency Limit = "latency" // one I/O at a time: how long the device takes for it
-	LimitOthers  Limit = "others"  // others on the host, who kept the CPUs from the load generator
-	LimitDevice  Limit = "device"  // none of the others: the device, or what lies between
+	LimitLatency Limit = "latency" // only one I/O is in flight, so the device's latency is the limit
+	LimitOthers  Limit = "others"  // other processes on the host, which kept the load generator from its CPUs
+	LimitDevice  Limit = "device"  // none of the above: the device, or something on the way to it
 )
 
-// Bound is what the limit of a step was.
+// Bound says what limited a step.
 type Bound struct {
 	Step  string `json:"step"`
 	Limit Limit  `json:"limit"`
-	// CPUShare is the share of the CPUs that the jobs could use, LinkShare that of
-	// the link's bandwidth; nil when not known.
+	// CPUShare is the used share of the CPUs that the jobs could use, and LinkShare the used share of the link's
+	// bandwidth; nil when not known.
 	CPUShare  *float64 `json:"cpu_share,omitempty"`
 	LinkShare *float64 `json:"link_share,omitempty"`
-	// Evidence is one sentence.
+	// Evidence is one sentence that supports Limit.
 	Evidence string `json:"evidence"`
 }
 
-// DataSheet is what a drive's maker says of it. What it does not say is nil.
+// DataSheet holds the figures from the data sheet of a drive. Figures that it does not give are nil.
 type DataSheet struct {
 	Model                         string         `json:"model,omitempty"`
 	RandomReadIOPS                *float64       `json:"random_read_iops,omitempty"`
@@ -249,26 +252,26 @@ type DataSheet struct {
 	RandomWriteLatency            *time.Duration `json:"random_write_latency_ns,omitempty"`
 }
 
-// SheetShare is the best figure of the run over the one of the data sheet.
+// SheetShare compares the best figure of the run with the figure of the data sheet.
 type SheetShare struct {
 	Figure   string  `json:"figure"` // "random read"
 	Unit     string  `json:"unit"`   // "IOPS", "B/s" or "s"
 	Promised float64 `json:"promised"`
 	Measured float64 `json:"measured"`
-	Step     string  `json:"step"` // where it was measured
-	// Share is Measured over Promised; for latencies the other way round, so that
-	// below 1 is always worse than promised.
+	Step     string  `json:"step"` // the step that measured it
+	// Share is Measured divided by Promised, or the inverse for latencies, so that a value below 1 always means worse
+	// than promised.
 	Share float64 `json:"share"`
 }
 
-// MostInterrupts is how many interrupts a second a host should stay below, from all its
-// drives together (NVMe tuning guide for AMD EPYC 9005).
+// MostInterrupts is the number of interrupts per second that all drives of a host together should stay below (NVMe
+// tuning guide for AMD EPYC 9005).
 const MostInterrupts = 1.5e6
 
-// InterruptRate is how often the device interrupted in a step.
+// InterruptRate is the rate of interrupts from the device during a step.
 type InterruptRate struct {
 	Step      string  `json:"step"`
-	Setting   string  `json:"setting,omitempty"` // of coalescing or polling
+	Setting   string  `json:"setting,omitempty"` // the setting of coalescing or polling
 	PerIO     float64 `json:"per_io"`
 	PerSecond float64 `json:"per_second"`
 }

@@ -6,33 +6,34 @@ import (
 	"time"
 )
 
-// Beside is where a source of a drive stands among the drives of its model and size on the node.
+// Beside says how one statistic of a drive compares with its peers: the drives of the same model and size on the
+// node.
 type Beside struct {
-	// Source is a probe, or "traffic".
+	// Source is the name of a probe, or "traffic".
 	Source    string    `json:"source"`
 	Statistic Statistic `json:"statistic"`
-	// Unjudged says why the drive is not compared now; empty when it is.
+	// Unjudged says why the drive cannot be compared now; empty when it can.
 	Unjudged string `json:"unjudged,omitempty"`
-	// Peers are the ids of the drives that it is compared with. Place is its place among them and
-	// itself, of which 1 is the fastest.
+	// Peers are the ids of the drives it is compared with. Place is the rank of the drive among them and itself; 1 is
+	// the fastest.
 	Peers []string `json:"peers,omitempty"`
 	Place int      `json:"place,omitempty"`
-	// Ratio is how many times slower than the median of Of peers it is, and Limit from where on that is far.
+	// Ratio is how many times slower than the median of Of peers the drive is. From Limit on it counts as far slower.
 	Ratio float64 `json:"ratio,omitempty"`
 	Limit float64 `json:"limit,omitempty"`
 	Of    int     `json:"of,omitempty"`
-	// Far says that it has been far slower for hours, Since when. OnlyHere are the conditions that none
-	// of its peers has.
+	// Far is true when the drive has been far slower for hours, beginning at Since. OnlyHere lists the conditions
+	// that none of its peers shares.
 	Far      bool      `json:"far"`
 	Since    time.Time `json:"since,omitzero"`
 	OnlyHere []string  `json:"only_here,omitempty"`
-	// Accepted is the ratio that an operator took as normal; 0 when nobody did. Note says why.
+	// Accepted is the ratio that an operator accepted as normal; 0 when nobody did. Note is the operator's reason.
 	Accepted float64 `json:"accepted,omitempty"`
 	Note     string  `json:"note,omitempty"`
 }
 
-// SlowerThanPeers are the warnings about sources that are far slower than their peers, one for each source. The
-// statistics of a source stand together.
+// SlowerThanPeers returns a warning for each source that is far slower than its peers. The list must have the
+// statistics of a source next to each other.
 func SlowerThanPeers(list []Beside) []Warning {
 	var warnings []Warning
 	told := ""

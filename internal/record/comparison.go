@@ -2,7 +2,7 @@ package record
 
 import "time"
 
-// Verdict is what a comparison of runs comes to.
+// Verdict is the result of a comparison of runs.
 type Verdict string
 
 // The verdicts.
@@ -10,36 +10,36 @@ const (
 	Slower Verdict = "slower"
 	Faster Verdict = "faster"
 	Same   Verdict = "same" // no change beyond the threshold
-	// Inconclusive means that the runs cannot tell; a reason comes with it.
+	// Inconclusive means that the runs do not allow a verdict. A reason accompanies it.
 	Inconclusive Verdict = "inconclusive"
 )
 
-// Comparison sets a run against one earlier run, or against a history of them.
+// Comparison compares a run with one earlier run, or with a history of earlier runs.
 type Comparison struct {
-	// Before is the earlier run, the latest one of a history.
+	// Before is the earlier run, or the latest run of the history.
 	Before RunReference `json:"before"`
-	// Runs is how many earlier runs a load is compared with at most: 1 for a pair.
+	// Runs is the largest number of earlier runs that a load is compared with; 1 for a pair of runs.
 	Runs  int          `json:"runs"`
 	After RunReference `json:"after"`
-	// Threshold is the largest slow-down that still passes as the same: at 0.2 a
-	// ratio above 1.2 is slower, and one below 1/1.2 is faster.
+	// Threshold is the largest slow-down that still counts as the same. With 0.2, a ratio above 1.2 is slower and one
+	// below 1/1.2 is faster.
 	Threshold float64 `json:"threshold"`
 	Verdict   Verdict `json:"verdict"`
-	// Reason says what to do and why when the verdict is inconclusive; empty else.
+	// Reason says why the verdict is inconclusive and what to do about it; empty for other verdicts.
 	Reason string `json:"reason,omitempty"`
-	// Conditions are what differs between the two runs besides the figures.
+	// Conditions lists the conditions that differ between the two runs.
 	Conditions  []Change        `json:"conditions_changed,omitempty"`
 	Warnings    []Warning       `json:"warnings,omitempty"`
 	Loads       []ComparedLoad  `json:"loads,omitempty"`
 	NotCompared []UnmatchedLoad `json:"not_compared,omitempty"`
 }
 
-// Unknown reports whether the conditions of a side are unknown, as it was made of fio's own output.
+// Unknown reports whether either side was made from fio's own output, so that its conditions are unknown.
 func (c Comparison) Unknown() bool {
 	return c.Before.Suite == ImportedSuite || c.After.Suite == ImportedSuite
 }
 
-// RunReference tells which run a side of a comparison is.
+// RunReference identifies a run in a comparison.
 type RunReference struct {
 	Suite     string    `json:"suite"`
 	TargetID  string    `json:"target_id"`
@@ -49,7 +49,7 @@ type RunReference struct {
 	Generator string    `json:"generator"`
 }
 
-// Reference tells which run r is.
+// Reference returns the reference that identifies r.
 func (r *RunReport) Reference() RunReference {
 	return RunReference{
 		Suite: r.Suite, TargetID: r.TargetID, Target: r.Target,
@@ -57,42 +57,42 @@ func (r *RunReport) Reference() RunReference {
 	}
 }
 
-// ComparedLoad compares one direction of one load, its repeats taken together.
+// ComparedLoad compares one direction of one load, over all of its repeats.
 type ComparedLoad struct {
 	Load      string    `json:"load"` // the step, or the series of its repeats
 	Plan      string    `json:"plan"`
 	Direction Direction `json:"direction"` // read, write or sync
-	// Before and After are how many values each side has: repeats of a pair, runs of
-	// a history.
+	// Before and After are the numbers of values on each side: the repeats when two runs are compared, the runs when
+	// there is a history.
 	Before int `json:"values_before"`
 	After  int `json:"values_after"`
-	// Ignored is the code of the warning for which the load does not decide; empty
-	// when it may.
+	// Ignored is the code of the warning because of which the load does not affect the verdict of the comparison;
+	// empty when it does.
 	Ignored string           `json:"ignored,omitempty"`
 	Verdict Verdict          `json:"verdict"`
 	Figures []ComparedFigure `json:"figures"`
-	// Warnings are those that either run attached to the steps.
+	// Warnings are the warnings that either run attached to the steps of the load.
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 
-// ComparedFigure compares one statistic; values are in its unit.
+// ComparedFigure compares one statistic. Its values are in the unit of the statistic.
 type ComparedFigure struct {
 	Statistic Statistic `json:"statistic"`
-	// Before and After are medians of the values of each side; 0 without any.
+	// Before and After are the medians of each side; 0 when there are no values.
 	Before float64 `json:"before,omitempty"`
 	After  float64 `json:"after"`
-	// Best and Worst are those of the earlier values.
+	// Best and Worst are the extremes of the earlier values.
 	Best  float64 `json:"before_best,omitempty"`
 	Worst float64 `json:"before_worst,omitempty"`
-	// Slower is how many times slower: above 1 is worse for every statistic. Its
-	// interval is known when there are repeats enough. 0 without earlier values.
+	// Slower is how many times slower the statistic has become; above 1 is worse for every statistic, and it is 0
+	// without earlier values. Its interval is known when there are enough repeats.
 	Slower Interval `json:"times_slower"`
-	// P is the probability of a difference as large by chance; nil when not tested.
+	// P is the probability that chance alone causes a difference this large; nil when not tested.
 	P       *float64 `json:"p,omitempty"`
 	Verdict Verdict  `json:"verdict"`
 }
 
-// UnmatchedLoad has nothing to be compared with.
+// UnmatchedLoad is a load that could not be compared.
 type UnmatchedLoad struct {
 	Load      string    `json:"load"`
 	Direction Direction `json:"direction"`

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Conditions are all that may rightly change a device's speed. Two measurements may be compared when their
-// conditions are equal (==). The zero value of a field means that the machine does not say.
+// Conditions are everything that can change the speed of a device for a known reason. Two measurements may be
+// compared when their conditions are equal (==). The zero value of a field means that the machine does not report it.
 //
-// A condition is added here and nowhere else. The field's type carries the value, its String method the text
-// for people, and its tags:
+// This struct is the only place where a condition has to be added. The type of the field holds the value, its String
+// method returns the text for people, and its tags are:
 //
-//   - json: the name, in stored values, the API and the metrics;
-//   - title: what people call it, where that is not the name without underscores;
-//   - from:"drive": only the drive knows it, so it is remembered while the drive does not answer.
+//   - json: the name in stored values, the API and the metrics;
+//   - title: the name for people, where it is not the json name without underscores;
+//   - from:"drive": only the drive knows it, so the last value is kept while the drive does not answer.
 type Conditions struct {
 	Model        string           `json:"model,omitzero"`
 	Firmware     string           `json:"firmware,omitzero"`
@@ -26,8 +26,8 @@ type Conditions struct {
 	ASPM         ASPM             `json:"aspm,omitzero" title:"ASPM"`
 	NUMANode     Number           `json:"numa_node,omitzero" title:"NUMA node"`
 	Scheduler    string           `json:"scheduler,omitzero"`
-	NrRequests   Number           `json:"nr_requests,omitzero" title:"nr_requests"` // the kernel's own word
-	WriteCache   string           `json:"write_cache,omitzero"`                     // as the kernel assumes it to be, in its words
+	NrRequests   Number           `json:"nr_requests,omitzero" title:"nr_requests"` // the kernel's own term
+	WriteCache   string           `json:"write_cache,omitzero"`                     // what the kernel assumes, in the kernel's words
 	DriveCache   Each[string]     `json:"drive_cache,omitzero" from:"drive"`        // the drive's own setting: On, Off
 	Coalescing   Each[Coalescing] `json:"coalescing,omitzero" from:"drive"`         // of interrupts
 	PowerState   Each[PowerState] `json:"power_state,omitzero" from:"drive"`
@@ -37,28 +37,28 @@ type Conditions struct {
 	Stack        string           `json:"stack,omitzero"` // "lvm vg-root on eui.…-part2" when devices are stacked
 	Filesystem   string           `json:"filesystem,omitzero"`
 	MountOptions string           `json:"mount_options,omitzero"`
-	Engine       string           `json:"engine,omitzero"` // what measured: "ssdprobe-1", "fio-3.33 libaio"
+	Engine       string           `json:"engine,omitzero"` // what measures: "ssdprobe-1", "fio-3.33 libaio"
 }
 
-// Condition is one field of Conditions for people.
+// Condition is one field of Conditions as text.
 type Condition struct {
 	Name  string `json:"name"`
-	Value string `json:"value"` // empty when the machine does not say
+	Value string `json:"value"` // empty when the machine does not report it
 }
 
-// Change is a condition that differs between two Conditions.
+// Change is one condition that differs between two Conditions.
 type Change struct {
 	Condition string `json:"condition"`
 	From      string `json:"from"`
 	To        string `json:"to"`
 }
 
-// String says "firmware A → B".
+// String returns text such as "firmware A → B".
 func (c Change) String() string {
 	return fmt.Sprintf("%s %s → %s", ConditionTitle(c.Condition), orUnknown(c.From), orUnknown(c.To))
 }
 
-// ConditionTitle is what people call the condition of this name: "PCIe link".
+// ConditionTitle returns the title of the condition with this name, such as "PCIe link".
 func ConditionTitle(name string) string {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Conditions]()) {
 		if title := f.Tag.Get("title"); title != "" && nameOf(f) == name {
@@ -73,7 +73,7 @@ func nameOf(f reflect.StructField) string {
 	return name
 }
 
-// each calls do for every condition in declared order with its field in c.
+// each calls do for every condition, in declared order, with its field of c.
 func (c *Conditions) each(do func(f reflect.StructField, v reflect.Value)) {
 	all := reflect.ValueOf(c).Elem()
 	for i := range all.NumField() {
@@ -81,8 +81,7 @@ func (c *Conditions) each(do func(f reflect.StructField, v reflect.Value)) {
 	}
 }
 
-// List returns all conditions in their declared order, unknown ones included.
-// The names are those of the JSON form.
+// List returns all conditions in declared order, including unknown ones. The names are those of the JSON form.
 func (c Conditions) List() []Condition {
 	var list []Condition
 	c.each(func(f reflect.StructField, v reflect.Value) {
@@ -91,7 +90,7 @@ func (c Conditions) List() []Condition {
 	return list
 }
 
-// Changes returns what differs from c to later, in declared order.
+// Changes returns the differences between c and later, in declared order.
 func (c Conditions) Changes(later Conditions) []Change {
 	var changes []Change
 	after := reflect.ValueOf(later)
@@ -103,14 +102,13 @@ func (c Conditions) Changes(later Conditions) []Change {
 	return changes
 }
 
-// Extended reports whether later says what c does, and only more: a condition that
-// was not known before did not change.
+// Extended reports whether later agrees with everything that c knows. A condition that becomes known is not a change.
 func (c Conditions) Extended(later Conditions) bool {
 	return !slices.ContainsFunc(c.Changes(later), func(ch Change) bool { return ch.From != "" })
 }
 
-// Remember returns c with what only the drive knows from before where c does not say it. That the drive
-// could not be asked is no change.
+// Remember returns c, with those unknown conditions that only the drive can report filled in from before. A drive
+// that does not answer therefore causes no change of conditions.
 func (c Conditions) Remember(before Conditions) Conditions {
 	old := reflect.ValueOf(before)
 	c.each(func(f reflect.StructField, v reflect.Value) {
@@ -121,7 +119,7 @@ func (c Conditions) Remember(before Conditions) Conditions {
 	return c
 }
 
-// UnmarshalJSON also reads conditions as texts, which is how version 1 stored all of them.
+// UnmarshalJSON also accepts conditions as text, the form in which version 1 stored all of them.
 func (c *Conditions) UnmarshalJSON(data []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {

@@ -29,8 +29,8 @@ func TestConditionsAreComparedByName(t *testing.T) {
 	assert.Equal(t, "kernel 6.1 → unknown", changes[2].String())
 }
 
-// A condition that was added has a name, a text, no text while it is unknown, and survives being stored. Its
-// values are compared, so that it differs from an unknown one.
+// Every condition has a name, a text, no text while it is unknown, and survives being stored. Its values are
+// compared, so it must differ from an unknown one.
 func TestEveryConditionIsComplete(t *testing.T) {
 	full, unknown := recordtest.Conditions(), record.Conditions{}.List()
 	for i, c := range full.List() {
@@ -52,7 +52,7 @@ func TestEveryConditionIsComplete(t *testing.T) {
 	assert.JSONEq(t, "{}", string(empty))
 }
 
-// What is stored does not depend on what people read.
+// The stored form does not depend on the texts for people.
 func TestStoredConditions(t *testing.T) {
 	stored, err := json.Marshal(recordtest.Conditions())
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestStoredConditions(t *testing.T) {
 		"mount_options":"rw","engine":"ssdprobe-1"}`, string(stored))
 }
 
-// texts are the forms in which version 1 stored conditions that have types now, all that it could write.
+// texts are all forms in which version 1 stored the conditions that have types now.
 func texts() map[string]map[string]record.Conditions {
 	coalescing := func(threshold int, wait time.Duration) record.Coalescing {
 		return record.Coalescing{Threshold: threshold, Time: wait}

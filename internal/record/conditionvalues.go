@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Settings that are on or off.
+// The values of a setting that is either on or off.
 const (
 	On  = "on"
 	Off = "off"
 )
 
-// Number is a number that may be unknown, which is its zero value.
+// Number is a number that may be unknown. The zero value is unknown.
 type Number struct {
 	Known bool
 	Value int
@@ -32,7 +32,7 @@ func (n Number) String() string {
 	return fmt.Sprint(n.Value)
 }
 
-// MarshalJSON writes a number, and null when it is not known.
+// MarshalJSON writes the number, or null when it is unknown.
 func (n Number) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(n.String(), "null")), nil }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -45,11 +45,11 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 type BlockFormat struct {
 	LogicalBytes  int    `json:"logical_bytes"`
 	PhysicalBytes int    `json:"physical_bytes"`
-	MetadataBytes int    `json:"metadata_bytes,omitempty"` // that each block carries beside the data
-	Protection    string `json:"protection,omitempty"`     // of integrity: "T10-DIF-TYPE1-CRC"
+	MetadataBytes int    `json:"metadata_bytes,omitempty"` // in each block, besides the data
+	Protection    string `json:"protection,omitempty"`     // of data integrity: "T10-DIF-TYPE1-CRC"
 }
 
-// String says "512/4096", and what each block carries beside the data.
+// String returns text such as "512/4096 + 8 bytes of metadata, T10-DIF-TYPE1-CRC".
 func (f BlockFormat) String() string {
 	if f == (BlockFormat{}) {
 		return ""
@@ -64,13 +64,13 @@ func (f BlockFormat) String() string {
 	return text
 }
 
-// LinkRate is a speed and a width of a PCIe link.
+// LinkRate is the speed and width of a PCIe link.
 type LinkRate struct {
 	GTs   float64 `json:"gts"` // gigatransfers per second and lane
 	Lanes int     `json:"lanes"`
 }
 
-// String says "8 GT/s x4".
+// String returns text such as "8 GT/s x4".
 func (l LinkRate) String() string {
 	if l == (LinkRate{}) {
 		return ""
@@ -80,11 +80,11 @@ func (l LinkRate) String() string {
 
 // ASPM is PCIe's active state power management of a link. Either part may be unknown.
 type ASPM struct {
-	States string `json:"states,omitempty"` // those enabled: "L0s L1", or Off
+	States string `json:"states,omitempty"` // the enabled states: "L0s L1", or Off
 	Policy string `json:"policy,omitempty"` // of the kernel
 }
 
-// String says "L1, policy default".
+// String returns text such as "L1, policy default".
 func (a ASPM) String() string {
 	var parts []string
 	if a.States != "" {
@@ -96,13 +96,13 @@ func (a ASPM) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Polling is whether I/Os may be waited for by polling, and with how many queues without interrupts.
+// Polling says whether completions may be polled for, and how many queues have no interrupt.
 type Polling struct {
 	Mode   string `json:"mode"` // On, Off
 	Queues Number `json:"queues,omitzero"`
 }
 
-// String says "on, poll_queues 4".
+// String returns text such as "on, poll_queues 4".
 func (p Polling) String() string {
 	if p.Queues == (Number{}) {
 		return p.Mode
@@ -110,7 +110,7 @@ func (p Polling) String() string {
 	return fmt.Sprintf("%s, poll_queues %s", p.Mode, p.Queues)
 }
 
-// PowerState is the NVMe power state that was set, 0 for full power, or that the drive changes it by itself.
+// PowerState is the NVMe power state that is set (0 is full power), or says that the drive changes it autonomously.
 type PowerState struct {
 	Autonomous bool   `json:"autonomous,omitempty"`
 	State      Number `json:"state,omitzero"` // unknown while autonomous
@@ -123,10 +123,11 @@ func (p PowerState) String() string {
 	return p.State.String()
 }
 
-// Each are the values that the controllers of a device have, each once. Mostly they agree, and there is one.
+// Each holds the distinct values of the controllers of one device, at most four. The controllers usually agree, and
+// it holds one value.
 type Each[T comparable] [4]T
 
-// EachOf returns the values that are known, in the order of their texts.
+// EachOf returns the distinct known values, in the order of their texts. Values beyond the first four are dropped.
 func EachOf[T comparable](values ...T) (e Each[T]) {
 	var unknown T
 	values = slices.DeleteFunc(slices.Clone(values), func(v T) bool { return v == unknown })
@@ -140,7 +141,7 @@ func (e Each[T]) values() []T {
 	return slices.DeleteFunc(slices.Clone(e[:]), func(v T) bool { return v == unknown })
 }
 
-// String says "11 / 200µs and off".
+// String returns text such as "11 / 200µs and off".
 func (e Each[T]) String() string {
 	texts := make([]string, 0, len(e))
 	for _, v := range e.values() {
@@ -149,7 +150,7 @@ func (e Each[T]) String() string {
 	return strings.Join(texts, " and ")
 }
 
-// MarshalJSON writes a list.
+// MarshalJSON writes a list of the values.
 func (e Each[T]) MarshalJSON() ([]byte, error) { return json.Marshal(e.values()) }
 
 func (e *Each[T]) parse(text string) error {
@@ -165,8 +166,8 @@ func (e *Each[T]) parse(text string) error {
 	return nil
 }
 
-// parseCondition reads a condition as people, the labels of metrics and stored values of version 1 give it. An
-// empty text means that it is not known.
+// parseCondition parses a condition from the text that people and metric labels use, and that version 1 stored. An
+// empty text means that the condition is unknown.
 func parseCondition(text string, to any) (err error) {
 	if text == "" {
 		return nil
@@ -184,7 +185,7 @@ func parseCondition(text string, to any) (err error) {
 		}
 	case *LinkRate:
 		if err = scan(text, "%g GT/s x%d", &v.GTs, &v.Lanes); err == nil && !(v.GTs >= 0 && v.GTs < 1e6) {
-			err = errors.New("no speed of a link") // NaN would differ from itself
+			err = errors.New("no speed of a link") // NaN would never equal itself
 		}
 	case *ASPM:
 		v.States, v.Policy, _ = strings.Cut(", "+text, ", policy ")
@@ -214,7 +215,7 @@ func parseCondition(text string, to any) (err error) {
 	return nil
 }
 
-// scan reads a text that consists of what the format says, and nothing else.
+// scan parses a text that must match the format completely.
 func scan(text, format string, to ...any) error {
 	_, err := fmt.Sscanf(text+"\n", format+"\n", to...)
 	return err

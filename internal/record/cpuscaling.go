@@ -2,28 +2,29 @@ package record
 
 import "time"
 
-// CPUScaling is what one load does on rising numbers of CPUs.
+// CPUScaling is the result of one load on a rising number of CPUs.
 type CPUScaling struct {
 	Load string `json:"load"`
 	Unit string `json:"unit"` // of the rates: "IOPS" or "B/s"
-	// Points are in rising order of CPUs; repeats count as their mean.
+	// Points are in rising order of CPUs. Each point is the mean of its repeats.
 	Points []CPUPoint `json:"points"`
-	// EnoughAt is the number of CPUs from which on these are not the limit; 0 when that is never so.
+	// EnoughAt is the smallest measured number of CPUs from which on the CPUs are never the limit; 0 when there is
+	// none.
 	EnoughAt int `json:"enough_at,omitempty"`
-	// Limit is what the limit is from there on.
+	// Limit is the limit at EnoughAt.
 	Limit Limit `json:"limit,omitempty"`
 }
 
-// CPUPoint is the load on some CPUs.
+// CPUPoint is the result of the load on one number of CPUs.
 type CPUPoint struct {
 	CPUs  int   `json:"cpus"`
-	Cores int   `json:"cores"` // physical ones that they are of
+	Cores int   `json:"cores"` // physical cores that the CPUs belong to
 	Nodes []int `json:"nodes,omitempty"`
 
 	Rate float64       `json:"rate"` // in CPUScaling.Unit
 	Mean time.Duration `json:"mean_ns"`
 	P99  time.Duration `json:"p99_ns"`
-	// Used is how many CPUs the load generator used, user and system time together.
+	// Used is the number of CPUs that the load generator used, user and system time together.
 	Used  float64 `json:"used_cpus"`
 	Limit Limit   `json:"limit"`
 }

@@ -2,8 +2,7 @@ package record
 
 // Device is a block device as the kernel describes it now.
 type Device struct {
-	// ID is the stable identity; it survives re-enumeration. See package device
-	// for how it is chosen.
+	// ID is the stable identity of the device. It survives re-enumeration; see package device for how it is chosen.
 	ID string `json:"id"`
 	// Name is the kernel's current name, "nvme0n1".
 	Name string `json:"name"`
@@ -26,31 +25,32 @@ type Device struct {
 	Rotational         bool   `json:"rotational,omitempty"`
 	Zoned              string `json:"zoned,omitempty"` // host-aware or host-managed; empty for ordinary devices
 
-	// NUMANode is where the device is attached, -1 when the machine does not say.
+	// NUMANode is the node that the device is attached to; -1 when the machine does not report it.
 	NUMANode int `json:"numa_node"`
-	// PCIAddress is that of the controller, "0000:01:00.0"; empty when not on PCIe.
+	// PCIAddress is the address of the controller, such as "0000:01:00.0"; empty when it is not on PCIe.
 	PCIAddress string    `json:"pci_address,omitempty"`
 	Link       *PCIeLink `json:"link,omitempty"`
 	// Controllers are the NVMe controllers that reach the namespace, by name.
 	Controllers []string `json:"controllers,omitempty"`
 
 	ByID    []string `json:"by_id,omitempty"`   // names in /dev/disk/by-id
-	Holders []string `json:"holders,omitempty"` // devices made of this one
-	Members []string `json:"members,omitempty"` // devices this one is made of
-	// Children are its partitions by name.
+	Holders []string `json:"holders,omitempty"` // devices built on this one
+	Members []string `json:"members,omitempty"` // devices that this one is built on
+	// Children are the names of its partitions.
 	Children []string `json:"children,omitempty"`
 }
 
-// Transports lists what Device.Transport may be, besides empty.
+// Transports lists all values of Device.Transport except the empty one.
 func Transports() []string {
 	return []string{"pcie", "tcp", "rdma", "fc", "loop", "sata", "sas", "usb", "scsi", "virtio", "xen", "mmc"}
 }
 
-// Empty reports a loop device without a file, a tray without a disc and the like: it
-// is no news that there is nothing to watch in it. A disk without a size is news.
+// Empty reports whether the device has no medium, such as a loop device without a file or an optical drive without a
+// disc. It is normal that such a device cannot be watched. A disk without a size is not normal, so it does not count
+// as empty.
 func (d Device) Empty() bool { return d.SizeBytes == 0 && d.Kind != KindDisk }
 
-// Kind is what sort of block device something is.
+// Kind is the type of a block device.
 type Kind string
 
 // The kinds of block devices.
@@ -66,7 +66,7 @@ const (
 	KindFile    Kind = "file"    // a probe file on a filesystem: a target, not a device
 )
 
-// PCIeLink is what the link trained to and what both ends could do.
+// PCIeLink holds the rate that the link trained to, and the highest rate that both ends support.
 type PCIeLink struct {
 	CurrentGTs   float64 `json:"current_gts"` // gigatransfers per second and lane
 	MaxGTs       float64 `json:"max_gts"`
@@ -74,24 +74,23 @@ type PCIeLink struct {
 	MaxLanes     int     `json:"max_lanes"`
 }
 
-// Current is what the link trained to.
+// Current returns the rate that the link trained to.
 func (l PCIeLink) Current() LinkRate { return LinkRate{l.CurrentGTs, l.CurrentLanes} }
 
-// String says "8 GT/s x4".
+// String returns text such as "8 GT/s x4".
 func (l PCIeLink) String() string { return l.Current().String() }
 
-// Max is what both ends could do.
+// Max returns the highest rate that both ends support.
 func (l PCIeLink) Max() LinkRate { return LinkRate{l.MaxGTs, l.MaxLanes} }
 
-// BelowMaximum reports a link that trained slower or narrower than it could.
+// BelowMaximum reports whether the link trained slower or narrower than it could.
 func (l PCIeLink) BelowMaximum() bool {
 	return l.CurrentGTs < l.MaxGTs || l.CurrentLanes < l.MaxLanes
 }
 
-// BytesPerSecond is what the link can carry in one direction after line
-// encoding and before protocol overhead: 8b/10b up to 5 GT/s, 128b/130b up to
-// 32 GT/s, 242 of 256 bytes of a flit at 64 GT/s (PCI Express Base
-// Specification 6.0, section 4.2).
+// BytesPerSecond returns the bandwidth of the link in one direction, after line encoding and before protocol
+// overhead. The encoding is 8b/10b up to 5 GT/s and 128b/130b up to 32 GT/s. At 64 GT/s, a flit of 256 bytes carries
+// 242 (PCI Express Base Specification 6.0, section 4.2).
 func (l PCIeLink) BytesPerSecond() float64 {
 	perLane := l.CurrentGTs * 1e9 / 8
 	switch {

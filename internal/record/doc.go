@@ -1,9 +1,8 @@
-// Package record is the vocabulary of ssdprobe as plain values: devices,
-// probes, measurements, conditions, baselines, drift, run reports and warnings.
+// Package record defines the plain values that all packages of ssdprobe share: devices, probes, measurements,
+// conditions, baselines, drift, run reports and warnings.
 //
-// It owns the words and their units and nothing else: no package of the project
-// is imported here, nothing is read, written or logged. Every type can be
-// marshalled to JSON; those that are stored carry a version.
+// It defines names and units and nothing else: it imports no other package of the project, and it does not read,
+// write or log anything. Every type can be marshalled to JSON; the types that are stored carry a version.
 //
 // A measurement is the outcome of one round of a probe:
 //

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Statistic is a figure of a round that is compared with its baseline. Its name
-// carries its unit.
+// Statistic is a figure of a round that is compared with its baseline. Its name includes its unit.
 type Statistic string
 
-// The statistics under comparison.
+// The statistics of a probe.
 const (
 	LatencyP50 Statistic = "latency_p50_seconds"
 	LatencyP95 Statistic = "latency_p95_seconds"
@@ -18,10 +17,10 @@ const (
 	IOPS       Statistic = "iops"
 )
 
-// Statistics lists all of them.
+// Statistics lists the statistics of a probe.
 func Statistics() []Statistic { return []Statistic{LatencyP50, LatencyP95, LatencyP99, IOPS} }
 
-// The statistics of a drive's own traffic: mean latencies of what others do, from the
+// The statistics of a drive's own traffic. They are mean latencies of I/O that ssdprobe did not issue, from the
 // kernel's counters.
 const (
 	OthersReadLatency  Statistic = "others_read_latency_seconds"
@@ -29,15 +28,15 @@ const (
 	OthersFlushLatency Statistic = "others_flush_latency_seconds"
 )
 
-// TrafficStatistics lists those of a drive's own traffic.
+// TrafficStatistics lists the statistics of a drive's own traffic.
 func TrafficStatistics() []Statistic {
 	return []Statistic{OthersReadLatency, OthersWriteLatency, OthersFlushLatency}
 }
 
-// IsTail reports whether it is of the slowest I/Os of a round.
+// IsTail reports whether the statistic describes the slowest I/Os of a round.
 func (s Statistic) IsTail() bool { return s == LatencyP95 || s == LatencyP99 }
 
-// Short is the name for people: "p50", "IOPS".
+// Short returns the name for people, such as "p50" or "IOPS".
 func (s Statistic) Short() string {
 	switch s {
 	case IOPS:
@@ -53,7 +52,8 @@ func (s Statistic) Short() string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(s), "latency_"), "_seconds")
 }
 
-// Of returns the statistic of a round in its unit: seconds, or I/Os per second.
+// Of returns the statistic of a round in its unit: seconds, or I/Os per second. It is 0 for the statistics of
+// traffic.
 func (s Statistic) Of(m Measurement) float64 {
 	switch s {
 	case LatencyP50:
@@ -64,7 +64,7 @@ func (s Statistic) Of(m Measurement) float64 {
 		return m.Latency.Quantile(0.99).Seconds()
 	case IOPS:
 		return m.IOPS()
-	case OthersReadLatency, OthersWriteLatency, OthersFlushLatency: // no round has them
+	case OthersReadLatency, OthersWriteLatency, OthersFlushLatency: // a round does not have them
 	}
 	return 0
 }
@@ -80,13 +80,13 @@ func (s Statistic) OfResult(r Result) float64 {
 		return r.Quantile(0.99).Seconds()
 	case IOPS:
 		return r.IOPS
-	case OthersReadLatency, OthersWriteLatency, OthersFlushLatency: // no step has them
+	case OthersReadLatency, OthersWriteLatency, OthersFlushLatency: // a step does not have them
 	}
 	return 0
 }
 
-// Slower returns how many times slower now is than before: above 1 is worse
-// for every statistic, so IOPS is inverted. It is 0 when either is not positive.
+// Slower returns how many times slower now is than before. A value above 1 is worse for every statistic, so IOPS are
+// inverted. It is 0 when either value is not positive.
 func (s Statistic) Slower(before, now float64) float64 {
 	if before <= 0 || now <= 0 {
 		return 0
@@ -97,62 +97,61 @@ func (s Statistic) Slower(before, now float64) float64 {
 	return now / before
 }
 
-// Maturity is how much is known behind a baseline, and so what is judged with it. It
-// grows with the time that the baseline was learned from; it is empty while there is none.
+// Maturity says how much data a baseline is based on, and so what can be judged with it. It grows with the time over
+// which the baseline was learned. It is empty while there is no baseline.
 type Maturity string
 
 // The maturities of a baseline, in the order in which it passes through them.
 const (
-	// Early is learned from the first rounds: only large shifts are judged.
+	// Early means learned from the first rounds. Only large shifts are judged.
 	Early Maturity = "early"
-	// Provisional knows the noise of at least about two hours: shifts beyond
-	// drift.threshold are judged.
+	// Provisional means that the noise of at least about two hours is known. Shifts beyond drift.threshold are
+	// judged.
 	Provisional Maturity = "provisional"
-	// Final knows a whole day with its load. It is the anchor of its epoch and does not
-	// move any more, so that a slow creep cannot hide in it.
+	// Final means that a whole day and its load are known. A final baseline does not move for the rest of its epoch,
+	// so that a slow creep cannot hide in it.
 	Final Maturity = "final"
 )
 
-// Cause is the evidence that revealed a drift.
+// Cause is the kind of evidence that revealed a drift.
 type Cause string
 
-// The causes of a verdict.
+// The causes of a drift.
 const (
 	ByLevel      Cause = "level"       // all rounds have become slower or faster
 	BySlowRounds Cause = "slow_rounds" // slow rounds have become common; the others are as before
 	ByLargeShift Cause = "large_shift" // nearly all rounds of five minutes were far too slow
 )
 
-// Baseline is the learned reference of one (device id, probe) in one epoch.
+// Baseline is the learned reference of one probe on one device during one epoch.
 type Baseline struct {
 	Conditions Conditions            `json:"conditions"`
 	Learned    time.Time             `json:"learned"` // zero while learning
 	Rounds     int                   `json:"rounds"`
 	Values     map[Statistic]float64 `json:"values"`
 	Maturity   Maturity              `json:"maturity,omitempty"`
-	// Pinned says that an operator fixed it: learning does not move its level, and
-	// nothing replaces it.
+	// Pinned is true when an operator pinned the baseline. Learning then does not move its level, and nothing
+	// replaces it.
 	Pinned bool `json:"pinned,omitempty"`
 }
 
-// Effect is what a change of conditions did: the first rounds after it against
-// the baseline before it.
+// Effect is the effect of a change of conditions: the first rounds after it, compared with the baseline before it.
 type Effect struct {
 	Time    time.Time           `json:"time"` // of the change
 	Changes []Change            `json:"changes"`
 	Ratios  map[Statistic]Ratio `json:"ratios"`
 }
 
-// Ratio is how many times slower, with the bounds of its 95 % interval; both are
-// 0 when there is none.
+// Ratio is how many times slower something is, with the bounds of the 95 % interval. Both bounds are 0 when there is
+// no interval.
 type Ratio struct {
 	Ratio float64 `json:"ratio"`
 	Lower float64 `json:"lower,omitempty"`
 	Upper float64 `json:"upper,omitempty"`
 }
 
-// String says "18 % faster (16 to 20 %)", from 2 on "2.5 times slower (2.4 to 2.6)";
-// empty when nothing was compared.
+// String returns text such as "18 % faster (16 to 20 %)", or "2.5 times slower (2.4 to 2.6)" for factors of 2 and
+// more. It is empty when nothing was compared.
 func (r Ratio) String() string {
 	word, ratio, lower, upper := "slower", r.Ratio, r.Lower, r.Upper
 	switch {
@@ -178,8 +177,8 @@ func (r Ratio) String() string {
 	return text
 }
 
-// Words say what the change did to each statistic: "since firmware A → B: p50 18 % faster
-// (16 to 20 %)", "p95 …". There are none when that is not known.
+// Words returns a phrase for each statistic, such as "since firmware A → B: p50 18 % faster (16 to 20 %)" and "p95
+// …". It returns none when the effect is not known.
 func (e *Effect) Words() []string {
 	if e == nil {
 		return nil
@@ -200,7 +199,7 @@ func (e *Effect) Words() []string {
 	return words
 }
 
-// String is Words in one line.
+// String returns Words as one line.
 func (e *Effect) String() string { return strings.Join(e.Words(), ", ") }
 
 // DriftState is the verdict on one statistic.
@@ -213,17 +212,17 @@ const (
 	Suspect   DriftState = "suspect"
 	Regressed DriftState = "regressed"
 	Improved  DriftState = "improved"
-	// Waiting waits until there is enough to judge by, Unknown was not compared for an hour.
+	// Waiting means that there is not yet enough data to judge by.
 	Waiting DriftState = "waiting"
 	Unknown DriftState = "unknown"
 )
 
-// DriftStates lists all of them.
+// DriftStates lists all states.
 func DriftStates() []DriftState {
 	return []DriftState{Learning, Waiting, Unknown, Stable, Suspect, Regressed, Improved}
 }
 
-// Judged reports whether the state says how fast the statistic is: good or bad, it is known.
+// Judged reports whether the state is the result of a comparison.
 func (s DriftState) Judged() bool {
 	switch s {
 	case Learning, Waiting, Unknown:
@@ -233,38 +232,39 @@ func (s DriftState) Judged() bool {
 	return true
 }
 
-// Drifts reports whether the statistic is not as the baseline says, or seems so.
+// Drifts reports whether the statistic differs from the baseline, or seems to.
 func (s DriftState) Drifts() bool { return s.Judged() && s != Stable }
 
-// Drift is the comparison of the recent window with the baseline.
+// Drift is the comparison of one statistic in the recent window with the baseline.
 type Drift struct {
 	Statistic Statistic  `json:"statistic"`
 	State     DriftState `json:"state"`
 	// Since is when the state began; for a drift, its estimated onset.
 	Since time.Time `json:"since,omitzero"`
-	// Over is the span of time that Ratio, its bounds and Now are of; nil when there is none.
+	// Over is the time span that Now, Ratio and its bounds cover; nil when there is none.
 	Over *Span `json:"over,omitempty"`
-	// Now is the statistic over that span, at the load of the baseline's value; 0 when there is none.
+	// Now is the statistic over that span, adjusted to the load at which the baseline's value holds; 0 when there is
+	// none.
 	Now float64 `json:"now,omitempty"`
-	// Ratio is how many times slower than the baseline; 0 when nothing was compared of late.
+	// Ratio is how many times slower than the baseline the statistic is; 0 when nothing was compared recently.
 	Ratio float64 `json:"ratio,omitempty"`
-	// Lower and Upper bound the 95 % interval of Ratio; both 0 when the window
-	// has too few rounds for one.
+	// Lower and Upper bound the 95 % interval of Ratio; both are 0 when the window has too few rounds for an
+	// interval.
 	Lower float64 `json:"lower,omitempty"`
 	Upper float64 `json:"upper,omitempty"`
 	Cause Cause   `json:"cause,omitempty"` // of a drift
-	// Attribution is the change of conditions at the onset, if any.
+	// Attribution lists the changes of conditions at the onset, if any.
 	Attribution []Change `json:"attribution,omitempty"`
-	// Unjudged says why the statistic is not judged; of one that has regressed, why it is not
-	// compared any more. nil when it is.
+	// Unjudged says why the statistic is not judged or, in state Regressed, why it is no longer compared. It is nil
+	// when it is compared.
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
 }
 
-// Span is a stretch of time.
+// Span is a period of time.
 type Span struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
 }
 
-// Length is how long it is.
+// Length returns the length of the span.
 func (s Span) Length() time.Duration { return s.To.Sub(s.From) }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrorName names the error of an I/O, as errors are counted by: "EIO", "ENODATA";
-// "SHORT" when fewer bytes came than were asked for, because the target shrank.
+// ErrorName returns the name under which errors of I/O are counted, such as "EIO" or "ENODATA". It is "SHORT" when
+// fewer bytes arrived than were asked for, because the target shrank, and "OTHER" for an error without an errno.
 func ErrorName(err error) string {
 	var errno unix.Errno
 	switch {

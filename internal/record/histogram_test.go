@@ -40,7 +40,7 @@ func TestEmptyHistogram(t *testing.T) {
 	assert.Empty(t, record.Merge(h, nil))
 }
 
-// The nearest rank, against the definition on sorted values.
+// The nearest rank must agree with its definition on sorted values.
 func TestQuantileIsTheNearestRank(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -5,47 +5,48 @@ import (
 	"time"
 )
 
-// IOStage is a part of the way of an I/O through the kernel.
+// IOStage is a part of an I/O's way through the kernel.
 type IOStage string
 
-// The stages. An I/O that is sent to the device at once has no first stage.
+// The stages. An I/O that is sent to the device at once skips the first one.
 const (
-	// StageQueue is from when the kernel put the I/O into a queue, a scheduler's or its own, until
-	// it sent it to the device.
+	// StageQueue lasts from when the kernel puts the I/O into a queue, either a scheduler's or its own, until it
+	// sends it to the device.
 	StageQueue IOStage = "queue"
-	// StageDevice is from then until it completed. For a device without a queue of its own (dm, md,
-	// zram, the head of a multipath device) it is all the time.
+	// StageDevice lasts from then until the I/O completes. For a device without a queue of its own (dm, md, zram, the
+	// head of a multipath device) it is the whole time.
 	StageDevice IOStage = "device"
 )
 
-// IOLatency is how long the I/O of applications takes on one target's device.
+// IOLatency is the latency of applications' I/O on the device of one target.
 type IOLatency struct {
-	// Unavailable says in a word why it is not known; empty when it is.
+	// Unavailable says why the latency is not known; empty when it is known.
 	Unavailable IOLatencyReason `json:"unavailable,omitempty"`
-	// Histograms are those that have an I/O.
+	// Histograms lists the histograms that have at least one I/O.
 	Histograms []IOHistogram `json:"histograms,omitempty"`
 }
 
-// IOMiss says why an I/O of applications is not counted.
+// IOMiss says why an application's I/O is not counted.
 type IOMiss string
 
-// The reasons.
+// The reasons for an uncounted I/O.
 const (
-	// MissRecursion: the kernel did not run a program, as it would have interrupted the same one.
+	// MissRecursion: the kernel did not run a program, because it would have interrupted the same program.
 	MissRecursion IOMiss = "recursion"
-	// MissRoom: there was no room for more in flight, so that one was forgotten.
+	// MissRoom: it was dropped while in flight, to make room for another I/O.
 	MissRoom IOMiss = "room"
-	// MissReplaced: another one came to its place in the same moment.
+	// MissReplaced: another I/O took its place at the same moment.
 	MissReplaced IOMiss = "replaced"
-	// MissNotBegun: it ended, and nobody had seen it begin. I/Os that are in flight when a device is first followed are such.
+	// MissNotBegun: its completion was seen, but not its beginning. This includes I/Os in flight when tracing of a
+	// device starts.
 	MissNotBegun IOMiss = "not_begun"
-	// MissNotIssued: it ended, and nobody had seen that the device got it.
+	// MissNotIssued: its completion was seen, but not that it was issued to the device.
 	MissNotIssued IOMiss = "not_issued"
-	// MissNotEnded: the kernel used its request for another one, and nobody had seen it end.
+	// MissNotEnded: the kernel reused its request for another I/O, and its completion was not seen.
 	MissNotEnded IOMiss = "not_ended"
 )
 
-// IOMisses returns all reasons.
+// IOMisses lists all reasons for uncounted I/Os.
 func IOMisses() []IOMiss {
 	return []IOMiss{MissRecursion, MissRoom, MissReplaced, MissNotBegun, MissNotIssued, MissNotEnded}
 }
@@ -53,47 +54,47 @@ func IOMisses() []IOMiss {
 // IOLatencyReason says why the latency of applications' I/O is not known.
 type IOLatencyReason string
 
-// The reasons.
+// The reasons for an unknown latency.
 const (
-	IOLatencyOff    IOLatencyReason = "off"    // the configuration says so
+	IOLatencyOff    IOLatencyReason = "off"    // the configuration turns it off
 	IOLatencyRights IOLatencyReason = "rights" // this process may not load programs into the kernel
 	IOLatencyKernel IOLatencyReason = "kernel" // this kernel cannot run them
-	IOLatencyFull   IOLatencyReason = "full"   // more devices are watched than can be followed
+	IOLatencyFull   IOLatencyReason = "full"   // more devices are watched than can be traced
 )
 
-// IOBuckets is how many buckets an IOHistogram has: eight for each power of two, from 2^-20 s (about
-// 1 µs) to 2^9 s. They are those of Prometheus' native histograms with schema 3.
+// IOBuckets is the number of buckets of an IOHistogram: eight for each power of two, from 2^-20 s (about 1 µs) to 2^9
+// s. They are the buckets of Prometheus' native histograms with schema 3.
 const IOBuckets = 232
 
 const (
 	ioFirstExponent = -20
 	ioPerOctave     = 8
-	// IONativeSchema is the schema of Prometheus' native histograms that has these buckets, and
-	// IOFirstNativeBucket the number of the first in it.
+	// IONativeSchema is the schema of the Prometheus native histograms that have these buckets. IOFirstNativeBucket
+	// is the index of the first bucket in that schema.
 	IONativeSchema      = 3
 	IOFirstNativeBucket = ioFirstExponent*ioPerOctave + 1
 )
 
-// IOBucketSeconds is the upper bound of a bucket, in seconds. The first bucket holds what is below,
-// too, and the last what is above.
+// IOBucketSeconds returns the upper bound of a bucket, in seconds. The first bucket also holds everything below it,
+// and the last one everything above it.
 func IOBucketSeconds(bucket int) float64 {
 	return math.Exp2(ioFirstExponent + float64(bucket+1)/ioPerOctave)
 }
 
-// IOHistogram counts the I/Os of applications by their latency, since the daemon began to watch the device.
+// IOHistogram counts applications' I/Os by their latency, since the daemon began to watch the device.
 type IOHistogram struct {
 	Operation Operation `json:"operation"`
 	Stage     IOStage   `json:"stage"`
-	// Buckets have the number of I/Os whose latency is at most IOBucketSeconds, and above that of
-	// the bucket before. Those without any are left out.
+	// Buckets maps a bucket to the number of I/Os with a latency of at most its IOBucketSeconds, and above that of
+	// the bucket before. Empty buckets are left out.
 	Buckets map[int]uint64 `json:"buckets"`
-	// Sum of all latencies.
+	// Sum is the sum of all latencies.
 	Sum time.Duration `json:"sum_ns"`
 	// Since is when counting began.
 	Since time.Time `json:"since"`
 }
 
-// Count is how many I/Os there were.
+// Count returns the number of I/Os.
 func (h IOHistogram) Count() (n uint64) {
 	for _, c := range h.Buckets {
 		n += c
@@ -101,13 +102,13 @@ func (h IOHistogram) Count() (n uint64) {
 	return n
 }
 
-// IOBucketOf is the bucket of a latency.
+// IOBucketOf returns the bucket of a latency.
 func IOBucketOf(latency time.Duration) int {
 	bucket := math.Ceil((math.Log2(latency.Seconds())-ioFirstExponent)*ioPerOctave) - 1
 	return int(min(max(bucket, 0), IOBuckets-1))
 }
 
-// Percentile is the bucket of a percentile (0 to 100), by nearest rank; false without any I/O.
+// Percentile returns the bucket of a percentile (0 to 100) by nearest rank, or false without any I/O.
 func (h IOHistogram) Percentile(percent float64) (bucket int, ok bool) {
 	rank := uint64(math.Ceil(percent / 100 * float64(h.Count())))
 	var n uint64
@@ -119,7 +120,7 @@ func (h IOHistogram) Percentile(percent float64) (bucket int, ok bool) {
 	return 0, false
 }
 
-// Mean is that of all I/Os; 0 without any.
+// Mean returns the mean latency of all I/Os, or 0 without any.
 func (h IOHistogram) Mean() time.Duration {
 	if n := h.Count(); n > 0 {
 		return h.Sum / time.Duration(n)

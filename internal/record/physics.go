@@ -7,18 +7,16 @@ import (
 	"time"
 )
 
-// busRoundTrip is the least time that an I/O spends on the bus besides its data:
-// the doorbell, the fetch of the command and its completion cross it one after the
-// other, a few hundred nanoseconds each.
+// busRoundTrip is the shortest time that an I/O spends on the bus in addition to its data. The doorbell, the fetch of
+// the command and the completion cross the bus one after the other, at a few hundred nanoseconds each.
 const busRoundTrip = time.Microsecond
 
-// Impossible says why what was measured cannot be true of a device behind this
-// link: more bytes per second in one direction than it carries, or a typical
-// latency shorter than blockBytes take to cross it. It returns false when nothing
-// speaks against the figures. Zero figures are not looked at.
+// Impossible returns a warning when figures cannot be true of a device behind this link: more bytes per second in one
+// direction than the link carries, or a typical latency shorter than the time that blockBytes take to cross it.
+// Otherwise it returns false. Zero figures are ignored.
 //
-// Nothing is concluded from a link that could do no more than 2.5 GT/s x1: that is
-// what emulated controllers say, which have none.
+// A link that supports no more than 2.5 GT/s x1 gives no result. Emulated controllers report such a link, but do not
+// have one.
 func (l PCIeLink) Impossible(bytesPerSecond float64, blockBytes int64, typical time.Duration) (Warning, bool) {
 	carries := l.BytesPerSecond()
 	if carries <= 0 || l.MaxGTs <= 2.5 && l.MaxLanes <= 1 {
@@ -37,9 +35,8 @@ func (l PCIeLink) Impossible(bytesPerSecond float64, blockBytes int64, typical t
 	return Warning{}, false
 }
 
-// FlagImpossible adds a warning to a step of the run whose figures the device's link
-// cannot carry: of several targets at once, each is held against its own link. Do not
-// ask it of what went through the page cache.
+// FlagImpossible adds warnings to a step of the run whose figures the device's link cannot carry. When the step used
+// several targets, each is checked against its own link. The step must not have used the page cache.
 func (r *RunReport) FlagImpossible(step *Step) {
 	target := r.Target
 	if step.Workload != nil && len(step.Workload.Targets) == 1 {
@@ -59,23 +56,22 @@ func (r *RunReport) FlagImpossible(step *Step) {
 	}
 }
 
-// Impossible reports whether figures of the step cannot be true, so that it has no
-// result: nothing may be concluded from them, and they are shown as evidence alone.
+// Impossible reports whether figures of the step cannot be true. Such a step has no result: its figures are shown as
+// evidence, but no conclusion is drawn from them.
 func (s *Step) Impossible() bool { return s.warned(WarnImpossible) }
 
-// Measured reports whether the step has a result to conclude from: it came to its end
-// with figures that can be true.
+// Measured reports whether the step has a result to conclude from: it ran to its end, and its figures can be true.
 func (s *Step) Measured() bool {
 	return (s.Read != nil || s.Write != nil) && !s.warned(WarnShort) && !s.Impossible()
 }
 
-// fewOthers is the share of a step's own I/O up to which others may have used the device
-// too: they then explain a change of about that share at most, and no large one.
+// fewOthers is the share of a step's own I/O up to which I/O of others is tolerated. Others then explain a change of
+// about that share at most, but no larger one.
 const fewOthers = 0.2
 
-// Spoiled returns the code of the first warning by which the step measured something else
-// than its load on the drive, or only a part of it: such a step decides nothing. It is
-// empty when the step may decide. That the CPU was the limit spoils no step.
+// Spoiled returns the code of the first warning that says that the step measured something other than its load on the
+// drive, or only a part of the load. Such a step must not decide anything. It returns an empty string when the step
+// may decide. A step that is limited by the CPU is not spoiled.
 func (s *Step) Spoiled() string {
 	for _, w := range s.Warnings {
 		switch w.Code {
@@ -95,11 +91,11 @@ func (s *Step) warned(code string) bool {
 	return slices.ContainsFunc(s.Warnings, func(w Warning) bool { return w.Code == code })
 }
 
-// ErrImpossible says that figures of a run are beyond physics, so that they are no result.
+// ErrImpossible means that figures of a run are physically impossible, so that they are not a result.
 var ErrImpossible = errors.New("no result")
 
-// CheckPhysics returns an error that matches ErrImpossible and has the first reason, when
-// figures of the run cannot be true.
+// CheckPhysics returns an error that matches ErrImpossible and contains the first reason when figures of the run
+// cannot be true.
 func (r *RunReport) CheckPhysics() error {
 	n, why := 0, ""
 	for i := range r.Steps {
@@ -138,7 +134,7 @@ func (p Part) impossible(d Device) []Warning {
 			continue
 		}
 		rate := result.BytesPerSecond
-		if len(d.Controllers) > 1 { // each has a link of its own, and multipath uses them all
+		if len(d.Controllers) > 1 { // each controller has its own link, and multipath uses all of them
 			rate = 0
 		}
 		if w, bad := d.Link.Impossible(rate, result.Bytes/result.IOs, result.Quantile(0.5)); bad {

@@ -14,7 +14,7 @@ func link(gts float64, lanes int) record.PCIeLink {
 	return record.PCIeLink{CurrentGTs: gts, MaxGTs: gts, CurrentLanes: lanes, MaxLanes: lanes}
 }
 
-// One direction after encoding, as the specification's lane rates come out.
+// The bandwidth of one direction after line encoding, as it follows from the lane rates of the specification.
 func TestBandwidthOfLinks(t *testing.T) {
 	for _, c := range []struct {
 		gts   float64
@@ -34,7 +34,7 @@ func TestImpossible(t *testing.T) {
 		rate    float64 // MB/s
 		block   int64
 		typical time.Duration
-		says    string // nothing when possible
+		says    string // empty when the figures are possible
 	}{
 		"a good drive":                      {gen3, 3_500, 128 << 10, 90 * time.Microsecond, ""},
 		"all that the link carries":         {gen3, 3_938, 128 << 10, 90 * time.Microsecond, ""},
@@ -68,7 +68,7 @@ func TestFlagImpossible(t *testing.T) {
 	gen3 := link(8, 4)
 	report := func() record.RunReport {
 		return record.RunReport{Device: record.Device{Link: &gen3}, Steps: []record.Step{
-			{Read: result(3e9), Write: result(3e9)}, // both directions at once: 6 GB/s in all
+			{Read: result(3e9), Write: result(3e9)}, // both directions at once, 6 GB/s in total
 			{Read: result(4e9)}, {Write: result(5e9)}, {Sync: result(9e9)}, {Read: &record.Result{}},
 		}}
 	}
@@ -93,7 +93,7 @@ func flagged(r record.RunReport) []int {
 	return counts
 }
 
-// What cannot be true is no result, and makes the run one that failed.
+// Impossible figures are not a result, and the run fails.
 func TestCheckPhysics(t *testing.T) {
 	result := &record.Result{IOs: 10, Bytes: 10 * 4096, BytesPerSecond: 1e9}
 	r := record.RunReport{Suite: "quick", Target: "/dev/a", Steps: []record.Step{
@@ -115,7 +115,7 @@ func TestCheckPhysics(t *testing.T) {
 	require.NoError(t, r.CheckPhysics())
 }
 
-// Several targets are held against their own links, together they may exceed one.
+// Several targets are checked against their own links; together they may exceed one link.
 func TestFlagImpossibleOfSeveralTargets(t *testing.T) {
 	gen3 := func(path string) record.RunTarget {
 		return record.RunTarget{Path: path, Device: record.Device{Link: &record.PCIeLink{CurrentGTs: 8, MaxGTs: 8, CurrentLanes: 4, MaxLanes: 4}}}

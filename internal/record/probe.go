@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Probe is a small fixed workload, repeated continuously on a target.
+// Probe is a small fixed workload that runs continuously on a target.
 type Probe struct {
 	Name       string    `json:"name"`
 	Direction  Direction `json:"direction"`
@@ -14,18 +14,18 @@ type Probe struct {
 	QueueDepth int       `json:"queue_depth"`
 	// IOs is the number of counted I/Os per round.
 	IOs int `json:"ios"`
-	// WarmupIOs are issued before the counted ones and kept as a figure of their
-	// own: the first I/O after a pause pays for waking the CPU and the drive.
+	// WarmupIOs is the number of I/Os issued before the counted ones. They are recorded separately, because the first
+	// I/O after a pause includes the time to wake the CPU and the drive.
 	WarmupIOs int `json:"warmup_ios"`
-	// Datasync makes a write complete only when fdatasync after it has returned.
+	// Datasync makes each write complete only when a following fdatasync has returned.
 	Datasync bool          `json:"datasync,omitempty"`
 	Interval time.Duration `json:"interval_ns"`
-	// Timeout ends a round that takes longer: the device is then hung or far too slow.
+	// Timeout ends a round that takes longer. The device is then hung or far too slow.
 	Timeout time.Duration `json:"timeout_ns"`
 	Targets TargetKinds   `json:"targets"`
 }
 
-// RoundBytes is what one round moves, warm-up included.
+// RoundBytes returns the number of bytes that one round transfers, including warm-up.
 func (p Probe) RoundBytes() int64 { return int64(p.IOs+p.WarmupIOs) * p.BlockBytes }
 
 // Direction is read or write.
@@ -37,7 +37,7 @@ const (
 	Write Direction = "write"
 )
 
-// Pattern is the order of offsets.
+// Pattern is the order of the offsets.
 type Pattern string
 
 // The patterns.
@@ -46,7 +46,7 @@ const (
 	Sequential Pattern = "sequential"
 )
 
-// TargetKinds says on which kind of target a probe runs.
+// TargetKinds says which kinds of target a probe runs on.
 type TargetKinds string
 
 // The kinds of targets.
@@ -56,8 +56,8 @@ const (
 	OnFiles   TargetKinds = "files"
 )
 
-// RunsOn reports whether the probe is meant for a target that is a file (or
-// else a raw device). Write probes run on files alone, whatever is configured.
+// RunsOn reports whether the probe runs on a file, or on a raw device if file is false. Write probes run only on
+// files, whatever the configuration says.
 func (p Probe) RunsOn(file bool) bool {
 	switch {
 	case p.Direction == Write && !file:
@@ -71,8 +71,8 @@ func (p Probe) RunsOn(file bool) bool {
 	}
 }
 
-// DefaultProbes are light enough to run continuously: 256 reads of 4 KiB every
-// 30 s, 32 reads of 128 KiB every minute, and on files 32 durable writes a minute.
+// DefaultProbes returns the default probes. They are light enough to run continuously: 256 reads of 4 KiB every 30 s,
+// 32 reads of 128 KiB every minute and, on files, 32 durable writes every minute.
 func DefaultProbes() []Probe {
 	const timeout = 20 * time.Second
 	return []Probe{
@@ -91,7 +91,7 @@ func DefaultProbes() []Probe {
 	}
 }
 
-// String says "4 KiB random read, depth 1".
+// String returns text such as "4 KiB random read, depth 1".
 func (p Probe) String() string {
 	size := fmt.Sprintf("%d B", p.BlockBytes)
 	switch {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Percentile is the latency that a share Rank (above 0, up to 1) of the I/Os did not exceed.
+// Percentile is the latency that a share Rank (above 0, up to 1) of the I/Os does not exceed.
 type Percentile struct {
 	Rank    float64       `json:"rank"`
 	Latency time.Duration `json:"latency_ns"`
 }
 
-// Quantile returns the latency at rank q (0 to 1): that of the distribution, or of the
-// percentiles where nothing else is known. It is 0 when neither says it.
+// Quantile returns the latency at rank q (0 to 1). It comes from the distribution, or from Percentiles when only they
+// are known. It is 0 when neither has it.
 func (r Result) Quantile(q float64) time.Duration {
 	if len(r.Latency) > 0 {
 		return r.Latency.Quantile(q)
@@ -25,7 +25,7 @@ func (r Result) Quantile(q float64) time.Duration {
 	return 0
 }
 
-// Samples is how many I/Os the latencies are of.
+// Samples returns the number of I/Os behind the latencies.
 func (r Result) Samples() int64 {
 	if len(r.Latency) > 0 {
 		return r.Latency.Count()
@@ -33,7 +33,7 @@ func (r Result) Samples() int64 {
 	return r.IOs
 }
 
-// Sum adds up what was measured at the same time; nil when there is nothing.
+// Sum adds up results that were measured at the same time. It returns nil when all parts are nil.
 func Sum(parts []*Result) *Result {
 	var sum *Result
 	var latency float64 // nanoseconds over all I/Os
@@ -48,7 +48,7 @@ func Sum(parts []*Result) *Result {
 		if sum == nil {
 			sum = &Result{}
 		}
-		if p.IOs > 0 && (sum.IOs == 0 || p.Min < sum.Min) { // of no I/O there is no lowest latency
+		if p.IOs > 0 && (sum.IOs == 0 || p.Min < sum.Min) { // without I/O there is no lowest latency
 			sum.Min = p.Min
 		}
 		sum.IOs += p.IOs
@@ -63,7 +63,7 @@ func Sum(parts []*Result) *Result {
 		return nil
 	}
 	sum.Latency = Merge(histograms...)
-	if n == 1 { // percentiles of several do not add up
+	if n == 1 { // percentiles of several results do not add up
 		sum.Percentiles = percentiles
 	}
 	if sum.IOs > 0 {

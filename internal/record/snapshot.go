@@ -5,39 +5,39 @@ import (
 	"time"
 )
 
-// Snapshot is everything the daemon knows at one moment. What shows it to
-// people or to Prometheus reads this and nothing else.
+// Snapshot is everything the daemon knows at one moment. All code that shows the state of the daemon to people or to
+// Prometheus reads only this.
 type Snapshot struct {
 	Time    time.Time `json:"time"`
 	Node    string    `json:"node"`
 	Started time.Time `json:"started"`
-	// NotReady says why the daemon does not do its work yet; empty when it does.
+	// NotReady says why the daemon is not working yet; empty when it is.
 	NotReady string         `json:"not_ready,omitempty"`
 	Targets  []TargetStatus `json:"targets"`
-	// Controllers have the health of the targets' devices, by name.
+	// Controllers holds the health of the targets' devices, by controller name.
 	Controllers []Controller `json:"controllers,omitempty"`
-	// Ignored are devices that are here and not watched, with the reason.
+	// Ignored lists the devices that are present but not watched, with the reason.
 	Ignored []Ignored `json:"ignored,omitempty"`
-	// Collectors are the sources of the whole node; those of a target are with it.
+	// Collectors holds the sources of the whole node. Those of a single target are in its TargetStatus.
 	Collectors []CollectorStatus `json:"collectors,omitempty"`
 	Warnings   []Warning         `json:"warnings,omitempty"`
-	// FallbackUsed says whether a file in the state directory is measured because nothing
-	// else may be; nil until that is known.
+	// FallbackUsed says whether a file in the state directory is measured because nothing else may be; nil until that
+	// is known.
 	FallbackUsed *bool `json:"fallback_used,omitempty"`
-	// ConfigChanged says whether the configuration file holds something else than what is in
-	// force; nil when there is none, or it cannot be read.
+	// ConfigChanged says whether the configuration file differs from the configuration in force; nil when there is no
+	// file or it cannot be read.
 	ConfigChanged *bool `json:"config_changed,omitempty"`
-	// Host is the verdict on the host, by what it does to its drives; nil when it is not judged.
+	// Host is the verdict on the host, based on how it affects its drives; nil when the host is not judged.
 	Host *Judgement `json:"host,omitempty"`
-	// Together is what drives of the node did together: when nearly all got slower, it is the host.
+	// Together lists the groups of drives that got slower together. When nearly all drives did, the host is the
+	// cause.
 	Together []Together `json:"together,omitempty"`
-	// QuietUntil is when the quiet hours end that keep the daemon from measuring now; zero
-	// outside of them.
+	// QuietUntil is the end of the quiet hours that stop the daemon from measuring now; zero outside of quiet hours.
 	QuietUntil time.Time `json:"quiet_until,omitzero"`
-	// Recorder is what the flight recorder keeps; nil when no daemon tells.
+	// Recorder is the status of the flight recorder; nil when the snapshot does not come from a daemon.
 	Recorder *RecorderStatus `json:"recorder,omitempty"`
-	// IOLatencyMissed is how many I/Os the programs in the kernel have not counted since they were loaded, on the whole
-	// machine and by the reason; nil where none run.
+	// IOLatencyMissed counts the I/Os that the eBPF programs have missed since they were loaded, on the whole
+	// machine, by reason; nil when no programs run.
 	IOLatencyMissed map[IOMiss]uint64 `json:"io_latency_missed,omitempty"`
 }
 
@@ -45,100 +45,98 @@ type Snapshot struct {
 type Ignored struct {
 	Device Device `json:"device"`
 	Reason string `json:"reason"`
-	// Denied says that it is wanted and that this process may not read it.
+	// Denied is true when the device should be watched, but this process may not read it.
 	Denied bool `json:"denied,omitempty"`
 }
 
-// TargetStatus is one watched target.
+// TargetStatus is the status of one watched target.
 type TargetStatus struct {
-	// ID is the stable identity: the device's, or "file:" and the path.
+	// ID is the stable identity: the device's id, or "file:" and the path.
 	ID   string `json:"id"`
 	Path string `json:"path"`
 	File bool   `json:"file"`
 	// Device is the watched device, or the one below the file.
 	Device     Device     `json:"device"`
 	Conditions Conditions `json:"conditions"`
-	// Changed holds when each condition was last seen to change.
+	// Changed holds the time at which each condition was last seen to change.
 	Changed  map[string]time.Time `json:"changed,omitempty"`
 	Warnings []Warning            `json:"warnings,omitempty"`
-	// Verdict is what is said of the drive as a whole, judged beside the others of the node; nil
-	// when it is not judged.
+	// Verdict is the verdict on the whole drive, judged together with the other drives of the node; nil when it is
+	// not judged.
 	Verdict *Judgement `json:"verdict,omitempty"`
-	// Problem says in words why the target cannot be probed now; empty when it can.
+	// Problem says why the target cannot be probed now; empty when it can.
 	Problem string        `json:"problem,omitempty"`
 	Probes  []ProbeStatus `json:"probes"`
-	// Runs are the full runs of suites on the target, by suite.
+	// Runs holds the status of each suite that runs on the target.
 	Runs []RunStatus `json:"runs,omitempty"`
-	// WrittenRatio is the share (0 to 1) of blindly sampled blocks that read as
-	// written; nil when nothing was sampled, and on files.
+	// WrittenRatio is the share (0 to 1) of randomly sampled blocks that turned out to be written; nil when nothing
+	// was sampled, and for files.
 	WrittenRatio *float64 `json:"written_ratio,omitempty"`
-	// PoolBlocks is how many written blocks are known to read from.
+	// PoolBlocks is the number of blocks known to be written, from which probes read.
 	PoolBlocks int `json:"pool_blocks,omitempty"`
-	// Traffic is what others do to the device; nil when nothing is known of that.
+	// Traffic is the I/O of others on the device; nil when nothing is known about it.
 	Traffic *TrafficStatus `json:"traffic,omitempty"`
-	// IOLatency is how long the I/O of applications takes; nil until that is known.
+	// IOLatency is the latency of applications' I/O; nil until it is known.
 	IOLatency  *IOLatency        `json:"io_latency,omitempty"`
 	Collectors []CollectorStatus `json:"collectors,omitempty"`
 }
 
-// ProbeStatus is one probe on one target.
+// ProbeStatus is the status of one probe on one target.
 type ProbeStatus struct {
 	Probe        Probe              `json:"probe"`
 	Rounds       map[Outcome]uint64 `json:"rounds"`
 	ReadBytes    uint64             `json:"read_bytes"`
 	WrittenBytes uint64             `json:"written_bytes"`
-	// LoadedRounds counts the small rounds on a busy device, of any outcome but busy.
+	// LoadedRounds counts the small rounds on a busy device, with any outcome except busy.
 	LoadedRounds uint64 `json:"loaded_rounds,omitempty"`
-	// Confirmations counts the rounds that began out of turn, to confirm a suspicion.
+	// Confirmations counts the rounds that started ahead of schedule to confirm a suspicion.
 	Confirmations uint64            `json:"confirmations,omitempty"`
 	Errors        map[string]uint64 `json:"errors,omitempty"`
 	LastSuccess   time.Time         `json:"last_success,omitzero"`
-	// InflightSince is when the round in progress began; zero when none is.
+	// InflightSince is when the round in progress began; zero when none is in progress.
 	InflightSince time.Time    `json:"inflight_since,omitzero"`
 	Next          time.Time    `json:"next,omitzero"`
 	Last          *Measurement `json:"last,omitempty"` // of any outcome
 	Window        *Window      `json:"window,omitempty"`
 	Baseline      *Baseline    `json:"baseline,omitempty"`
-	// LearningRounds of LearningGoal are gathered for the baseline.
+	// LearningRounds is how many of the LearningGoal rounds have been collected for the baseline.
 	LearningRounds int     `json:"learning_rounds"`
 	LearningGoal   int     `json:"learning_goal"`
 	Drift          []Drift `json:"drift,omitempty"`
-	// Effect is what the change of conditions before the current baseline did; nil
-	// when not known.
+	// Effect is the effect of the change of conditions before the current baseline; nil when not known.
 	Effect *Effect `json:"effect,omitempty"`
-	// UnjudgedBlocks counts the five minutes under more load from others than the
-	// baseline has seen.
+	// UnjudgedBlocks counts the blocks of five minutes with more load from others than the baseline covers.
 	UnjudgedBlocks int `json:"unjudged_blocks,omitempty"`
 }
 
-// LongestWindow is how far back a percentile of a window reaches when it has to.
+// LongestWindow is the longest span that a percentile of a window may cover.
 const LongestWindow = 6 * time.Hour
 
-// Window is what the good rounds of the last minutes say together.
+// Window summarizes the good rounds of the last minutes.
 type Window struct {
 	Span    time.Duration `json:"span_ns"`
 	Rounds  int           `json:"rounds"`
 	Latency Histogram     `json:"latency"`
 	IOPS    float64       `json:"iops"`
-	// Percentiles are WindowPercentiles, each over a span of its own.
+	// Percentiles has each of WindowPercentiles, over a span of its own.
 	Percentiles []WindowPercentile `json:"percentiles,omitempty"`
 }
 
-// WindowPercentile is a latency percentile over the shortest span, from Window.Span to
-// LongestWindow, whose I/Os support it: see Supported.
+// WindowPercentile is a latency percentile over the shortest span, from Window.Span to LongestWindow, that has enough
+// I/Os to support it; see Supported.
 type WindowPercentile struct {
 	Percentile float64       `json:"percentile"` // 99.9
 	Latency    time.Duration `json:"latency_ns"`
-	// Span is LongestWindow when even that has too few I/Os, or when there are no older
-	// rounds. The percentile is then close to the slowest I/O.
+	// Span is LongestWindow when even that has too few I/Os, or when there are no older rounds. The percentile is
+	// then close to the slowest I/O.
 	Span time.Duration `json:"span_ns"`
 	IOs  int64         `json:"ios"` // within Span
 }
 
-// WindowPercentiles are the percentiles of a window, in rising order.
+// WindowPercentiles returns the percentiles of a window, in rising order.
 func WindowPercentiles() []float64 { return []float64{50, 95, 99, 99.9} }
 
-// Percentile returns one of WindowPercentiles; false when there is none.
+// Percentile returns the percentile of the window, or false when the window does not have it.
 func (w Window) Percentile(percent float64) (WindowPercentile, bool) {
 	i := slices.IndexFunc(w.Percentiles, func(p WindowPercentile) bool { return p.Percentile == percent })
 	if i < 0 {
@@ -147,10 +145,10 @@ func (w Window) Percentile(percent float64) (WindowPercentile, bool) {
 	return w.Percentiles[i], true
 }
 
-// Supported reports whether enough I/Os stand for the percentile.
+// Supported reports whether enough I/Os support the percentile.
 func (p WindowPercentile) Supported() bool { return Supported(p.Percentile/100, p.IOs) }
 
-// CollectorStatus is how the last reading of one source went.
+// CollectorStatus is the result of the last reading of one source.
 type CollectorStatus struct {
 	Collector string        `json:"collector"`
 	Device    string        `json:"device,omitempty"`

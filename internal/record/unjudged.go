@@ -2,16 +2,16 @@ package record
 
 import "time"
 
-// UnjudgedReason says why nothing is said of a statistic, or of a drive.
+// UnjudgedReason says why a statistic, a drive or a host is not judged.
 type UnjudgedReason string
 
-// The reasons. The first three are waits: they end by themselves while rounds go on.
+// The reasons. The first three are waits, which end by themselves as rounds continue.
 const (
 	ReasonLearning UnjudgedReason = "learning"  // there is no baseline yet
-	ReasonFirstDay UnjudgedReason = "first_day" // what is normal for the statistic takes a day to learn
-	ReasonNoLike   UnjudgedReason = "no_like"   // the baseline has no I/O of that kind
+	ReasonFirstDay UnjudgedReason = "first_day" // learning what is normal for the statistic takes a day
+	ReasonNoLike   UnjudgedReason = "no_like"   // the baseline does not include I/O of this kind
 
-	ReasonLoad        UnjudgedReason = "load"        // others load the device as the baseline has not seen
+	ReasonLoad        UnjudgedReason = "load"        // others load the device in a way that the baseline has not seen
 	ReasonFewRounds   UnjudgedReason = "few_rounds"  // rounds are too far apart to be compared
 	ReasonNoRounds    UnjudgedReason = "no_rounds"   // there was no round
 	ReasonBusy        UnjudgedReason = "busy"        // admission refused the rounds
@@ -20,10 +20,10 @@ const (
 	ReasonFailed      UnjudgedReason = "failed"      // the rounds failed
 	ReasonHung        UnjudgedReason = "hung"        // the device does not answer
 	ReasonUnavailable UnjudgedReason = "unavailable" // the target cannot be opened, or is gone
-	ReasonFewDrives   UnjudgedReason = "few_drives"  // of a host: too few of its drives can be compared
+	ReasonFewDrives   UnjudgedReason = "few_drives"  // too few drives of the host can be compared
 )
 
-// UnjudgedReasons lists all of them.
+// UnjudgedReasons lists all reasons.
 func UnjudgedReasons() []UnjudgedReason {
 	return []UnjudgedReason{
 		ReasonLearning, ReasonFirstDay, ReasonNoLike, ReasonLoad, ReasonFewRounds, ReasonNoRounds, ReasonBusy, ReasonDisturbed,
@@ -31,7 +31,7 @@ func UnjudgedReasons() []UnjudgedReason {
 	}
 }
 
-// Words say it to people: "all rounds were refused".
+// Words returns the reason for people, such as "rounds were refused".
 func (r UnjudgedReason) Words() string {
 	switch r {
 	case ReasonLearning:
@@ -64,16 +64,16 @@ func (r UnjudgedReason) Words() string {
 	return string(r)
 }
 
-// WhyUnjudged says why something is not judged, or no longer compared.
+// WhyUnjudged says why something is not judged, or is no longer compared.
 type WhyUnjudged struct {
 	Reason UnjudgedReason `json:"reason"`
-	// Detail is what the last round said of it, as far as there is more to say.
+	// Detail is what the last round reported, where it adds to Reason.
 	Detail string `json:"detail,omitempty"`
-	// Since is when it was last compared; for a wait, when that began.
+	// Since is when it was last compared or, for a wait, when the wait began.
 	Since time.Time `json:"since,omitzero"`
 }
 
-// String is "rounds were refused: 40 I/Os in flight, above the limit of 32".
+// String returns text such as "rounds were refused: 40 I/Os in flight, above the limit of 32".
 func (u *WhyUnjudged) String() string {
 	if u == nil {
 		return "the reason is not known"
@@ -84,8 +84,8 @@ func (u *WhyUnjudged) String() string {
 	return u.Reason.Words() + ": " + u.Detail
 }
 
-// ExplainUnjudged says why there was no round to compare, where that is all that the
-// comparison knows. problem is why the target cannot be probed now, empty when it can.
+// ExplainUnjudged replaces the reason "no rounds" of each statistic with the reason why there was no round to
+// compare. problem says why the target cannot be probed now; it is empty when it can.
 func (p *ProbeStatus) ExplainUnjudged(problem string, now time.Time) {
 	reason, detail := p.withoutRounds(problem, now)
 	for i := range p.Drift {
@@ -97,7 +97,8 @@ func (p *ProbeStatus) ExplainUnjudged(problem string, now time.Time) {
 	}
 }
 
-// ExplainVerdict says why the drive is not judged, where its probes know more than that there were no rounds.
+// ExplainVerdict replaces the reason "no rounds" of the verdict with that of a probe, where a probe has a more
+// specific one.
 func (t *TargetStatus) ExplainVerdict() {
 	if t.Verdict == nil || t.Verdict.Unjudged == nil || t.Verdict.Unjudged.Reason != ReasonNoRounds {
 		return
@@ -112,7 +113,7 @@ func (t *TargetStatus) ExplainVerdict() {
 	}
 }
 
-// withoutRounds is why the probe has no good round, by its last one.
+// withoutRounds returns why the probe has no good round, based on its last round.
 func (p *ProbeStatus) withoutRounds(problem string, now time.Time) (reason UnjudgedReason, detail string) {
 	if _, hung := p.HungSince(now); hung {
 		return ReasonHung, ""
@@ -146,7 +147,7 @@ func (p *ProbeStatus) withoutRounds(problem string, now time.Time) (reason Unjud
 	return ReasonNoRounds, ""
 }
 
-// HungSince tells whether the device keeps a round from ending, and since when.
+// HungSince reports whether the device prevents a round from ending, and since when.
 func (p *ProbeStatus) HungSince(now time.Time) (time.Time, bool) {
 	switch {
 	case !p.InflightSince.IsZero() && p.Probe.Timeout > 0 && now.Sub(p.InflightSince) > p.Probe.Timeout:

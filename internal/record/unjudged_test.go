@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// What a comparison knows as "no rounds", the last round explains.
+// The last round explains what a comparison only knows as "no rounds".
 func TestTheLastRoundSaysWhyThereWereNone(t *testing.T) {
 	now := time.Date(2026, 5, 4, 13, 0, 0, 0, time.UTC)
 	of := func(o record.Outcome) *record.Measurement {

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// DriveVerdict is what is said of a drive, or of a host, as a whole.
+// DriveVerdict is the verdict on a whole drive or host.
 type DriveVerdict string
 
-// The verdicts, from the best to the worst; unknown is not one of them.
+// The verdicts, from best to worst, and Unjudged.
 const (
 	Healthy  DriveVerdict = "healthy"
-	Watch    DriveVerdict = "watch"    // a suspicion
+	Watch    DriveVerdict = "watch"    // a suspicion, or a drift too small to matter
 	Degraded DriveVerdict = "degraded" // at least 1.2 times slower, or slow I/Os have become common
-	Severe   DriveVerdict = "severe"   // about twice as slow, or it stalls or fails I/Os beyond doubt
+	Severe   DriveVerdict = "severe"   // about twice as slow, or beyond doubt stalls or fails I/Os
 	Unjudged DriveVerdict = "unknown"  // nothing was compared
 )
 
-// DriveVerdicts lists all of them.
+// DriveVerdicts lists all verdicts.
 func DriveVerdicts() []DriveVerdict {
 	return []DriveVerdict{Unjudged, Healthy, Watch, Degraded, Severe}
 }
@@ -25,44 +25,48 @@ func DriveVerdicts() []DriveVerdict {
 // Blames reports whether the verdict says that the drive is slow or failing.
 func (v DriveVerdict) Blames() bool { return v == Degraded || v == Severe }
 
-// Badness orders verdicts: the worse is greater. What is not judged is worse than healthy, as nobody knows that it is well.
+// Badness orders verdicts: a worse one has a greater number. Unjudged is worse than Healthy, because such a drive is
+// not known to be well.
 func (v DriveVerdict) Badness() int {
 	return slices.Index([]DriveVerdict{Healthy, Unjudged, Watch, Degraded, Severe}, v)
 }
 
-// Scope is who is slow.
+// Scope says what is slow.
 type Scope string
 
 // The scopes of a verdict.
 const (
 	ScopeDrive Scope = "drive"
-	ScopeBatch Scope = "batch" // several drives that got slower together
+	ScopeBatch Scope = "batch" // several drives that became slower together
 	ScopeHost  Scope = "host"  // nearly all drives of the host
 )
 
-// Judgement is what is said of a drive as a whole.
+// Judgement is the verdict on a drive or host, with its evidence.
 type Judgement struct {
 	Verdict DriveVerdict `json:"verdict"`
 	Scope   Scope        `json:"scope,omitempty"`
-	// Ratio is how many times slower, by the witness that says the worst; zero when none does.
+	// Ratio is how many times slower the drive is, according to the witness with the worst ratio; zero when there is
+	// none.
 	Ratio Ratio     `json:"ratio,omitzero"`
 	Since time.Time `json:"since,omitzero"`
-	// Witnesses are whose I/O says so: "probes", "traffic". Those of what is no matter of speed: "stalls", "errors".
+	// Witnesses names the evidence for the verdict: "probes" or "traffic" for slow I/O, and "stalls" or "errors" for
+	// faults other than slowness.
 	Witnesses []string `json:"witnesses,omitempty"`
-	// ThanBefore are those Witnesses that say that it is slower than before; the others say that it
-	// is far slower than its peers.
+	// ThanBefore lists the Witnesses that show that the drive is slower than before. The others show that it is far
+	// slower than its peers.
 	ThanBefore []string `json:"than_before,omitempty"`
-	// Held says that nothing shows it now: it came back within a week before, and so does not end at once.
+	// Held is true when nothing shows the verdict any more. It is kept because the drive got worse again within a
+	// week after it had recovered before.
 	Held bool `json:"held,omitempty"`
-	// Peers is beside how many drives of its model the level was judged; 0 when it was not.
+	// Peers is the number of drives of the same model with which the level was compared; 0 when it was not.
 	Peers int `json:"peers,omitempty"`
 	// Source is the probe with the worst ratio, or "traffic".
 	Source string `json:"source,omitempty"`
-	// Unjudged says why, while the verdict is unknown; nil otherwise.
+	// Unjudged says why the verdict is unknown; nil for other verdicts.
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
 }
 
-// Judged is the verdict on the target; of one that nobody judges it is unknown.
+// Judged returns the verdict on the target. It is Unjudged when nothing judges the target.
 func (t *TargetStatus) Judged() Judgement {
 	if t.Verdict != nil {
 		return *t.Verdict
@@ -74,27 +78,27 @@ func (t *TargetStatus) Judged() Judgement {
 	return Judgement{Verdict: Unjudged, Scope: ScopeDrive, Unjudged: why}
 }
 
-// ToldVerdict is what others were told last of a drive, or of a host: a verdict that has not ended.
+// ToldVerdict is the last verdict on a drive or host that was reported to Kubernetes, as long as it has not ended.
 type ToldVerdict struct {
 	Name    string       `json:"name"`
 	Verdict DriveVerdict `json:"verdict"`
 	Since   time.Time    `json:"since"`
-	// Eased is how often it has gone back from severe to degraded since it began.
+	// Eased counts how often the verdict went back from severe to degraded since it began.
 	Eased int `json:"eased,omitempty"`
 }
 
-// Together is what drives of a host did together.
+// Together describes drives of a host that became slower together.
 type Together struct {
 	Scope Scope `json:"scope"`
-	// Verdict is that of the ratio: watch, degraded or severe.
+	// Verdict is the verdict for Ratio: watch, degraded or severe.
 	Verdict   DriveVerdict `json:"verdict"`
 	Source    string       `json:"source"`
 	Statistic Statistic    `json:"statistic"`
 	Ratio     Ratio        `json:"ratio"`
 	Since     time.Time    `json:"since"`
-	// Drives are the ids of the targets that got slower, of Of that were compared.
+	// Drives lists the ids of the targets that became slower, out of the Of targets that were compared.
 	Drives []string `json:"drives"`
 	Of     int      `json:"of"`
-	// Attribution are the changes of conditions at the onset.
+	// Attribution lists the changes of conditions at the onset.
 	Attribution []Change `json:"attribution,omitempty"`
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// status is the shape of /api/v1/status.
+// status is the JSON shape of /api/v1/status.
 type status struct {
 	Time    time.Time `json:"time"`
 	Node    string    `json:"node"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 	Ready   bool      `json:"ready"`
-	// Findings are the worst first; empty when all is well.
+	// Findings has the worst first; empty when all is well.
 	Findings   []finding.Finding        `json:"findings"`
 	Targets    int                      `json:"targets"`
 	Probes     int                      `json:"probes"`
@@ -37,7 +37,7 @@ func newStatus(s record.Snapshot, version string) status {
 	return answer
 }
 
-// health is the shape of /api/v1/health.
+// health is the JSON shape of /api/v1/health.
 type health struct {
 	Time time.Time `json:"time"`
 	Node string    `json:"node"`
@@ -46,7 +46,7 @@ type health struct {
 	Drives []driveHealth     `json:"drives"`
 }
 
-// driveHealth is the verdict on a drive, in words too.
+// driveHealth is the verdict on a drive, also as text.
 type driveHealth struct {
 	finding.Health
 	Text string `json:"text"`
@@ -60,13 +60,13 @@ func newHealth(s record.Snapshot) health {
 	return answer
 }
 
-// devices is the shape of /api/v1/devices.
+// devices is the JSON shape of /api/v1/devices.
 type devices struct {
 	Time    time.Time        `json:"time"`
 	Node    string           `json:"node"`
 	Targets []target         `json:"targets"`
 	Ignored []record.Ignored `json:"ignored"`
-	// Together is what drives of the node did together.
+	// Together lists the groups of drives that became slower together.
 	Together []record.Together `json:"together,omitempty"`
 }
 
@@ -79,9 +79,8 @@ func newDevices(s record.Snapshot) devices {
 	return answer
 }
 
-// target is the shape of /api/v1/devices/{id}: a record.TargetStatus with its findings,
-// whose windows have ready figures. In the list of all targets the histograms, most of
-// its bytes, are left out.
+// target is the JSON shape of /api/v1/devices/{id}: a record.TargetStatus with its findings, and with ready-made
+// figures in the windows. The list of all targets leaves out the histograms, which are most of its bytes.
 type target struct {
 	record.TargetStatus
 	Probes   []probe           `json:"probes"`
@@ -96,14 +95,14 @@ type probe struct {
 type window struct {
 	record.Window
 	IOs int64 `json:"ios"`
-	// Values are in the unit that the statistic's name ends in.
+	// Values are in the unit at the end of the statistic's name.
 	Values map[record.Statistic]float64 `json:"values"`
-	// Unsure names the statistics that too few I/Os stand for, see record.Supported.
+	// Unsure lists the statistics that too few I/Os support; see record.Supported.
 	Unsure  []record.Statistic `json:"unsure,omitempty"`
 	Latency record.Histogram   `json:"latency,omitempty"`
 }
 
-// detail says whether histograms are wanted.
+// detail says whether histograms are included.
 type detail bool
 
 const (
@@ -143,8 +142,7 @@ func newWindow(w *record.Window, d detail) *window {
 	return &answer
 }
 
-// windowValue is a statistic of a window in its own unit, and whether enough
-// I/Os stand for it.
+// windowValue returns a statistic of a window in its own unit, and whether enough I/Os support it.
 func windowValue(w record.Window, s record.Statistic) (value float64, sure bool) {
 	if s == record.IOPS {
 		return w.IOPS, true
@@ -153,14 +151,14 @@ func windowValue(w record.Window, s record.Statistic) (value float64, sure bool)
 	return p.Latency.Seconds(), p.Supported()
 }
 
-// windowPercentile is the percentile that a statistic of latency is.
+// windowPercentile returns the percentile that corresponds to a latency statistic.
 func windowPercentile(w record.Window, s record.Statistic) record.WindowPercentile {
 	percent := map[record.Statistic]float64{record.LatencyP50: 50, record.LatencyP95: 95, record.LatencyP99: 99}[s]
 	p, _ := w.Percentile(percent)
 	return p
 }
 
-// where names a probe on a target in a row.
+// where identifies the probe and target of a row.
 type where struct {
 	TargetID string `json:"target_id"`
 	Path     string `json:"path"`
@@ -172,27 +170,26 @@ func newWhere(t record.TargetStatus, p record.ProbeStatus) where {
 	return where{TargetID: t.ID, Path: t.Path, Device: t.Device.Name, Probe: p.Probe.Name}
 }
 
-// drifts is the shape of /api/v1/drift.
+// drifts is the JSON shape of /api/v1/drift.
 type drifts struct {
 	Time  time.Time  `json:"time"`
 	Node  string     `json:"node"`
 	Drift []driftRow `json:"drift"`
-	// Effects are what the last change of conditions did to each probe, where that is known.
+	// Effects holds the effect of the last change of conditions on each probe, where it is known.
 	Effects []effectRow `json:"effects"`
 }
 
 type effectRow struct {
 	where
 	record.Effect
-	// Text is the effect in words.
+	// Text is the effect as text.
 	Text string `json:"text"`
 }
 
 type driftRow struct {
 	where
 	record.Drift
-	// Baseline and Window are the values compared, in the statistic's unit;
-	// absent when there is none.
+	// Baseline and Window are the compared values, in the unit of the statistic; absent when there is none.
 	Baseline *float64 `json:"baseline,omitempty"`
 	Window   *float64 `json:"window,omitempty"`
 }
@@ -222,7 +219,7 @@ func newDrifts(s record.Snapshot) drifts {
 	return answer
 }
 
-// baselines is the shape of /api/v1/baselines.
+// baselines is the JSON shape of /api/v1/baselines.
 type baselines struct {
 	Time      time.Time     `json:"time"`
 	Node      string        `json:"node"`
@@ -233,7 +230,7 @@ type baselineRow struct {
 	where
 	LearningRounds int `json:"learning_rounds"`
 	LearningGoal   int `json:"learning_goal"`
-	// Baseline is that of the current epoch; absent while it is being learned.
+	// Baseline is the baseline of the current epoch; absent while it is being learned.
 	Baseline *record.Baseline `json:"baseline,omitempty"`
 }
 
@@ -257,7 +254,7 @@ func learned(p record.ProbeStatus) *record.Baseline {
 	return p.Baseline
 }
 
-// past is the shape of /api/v1/history/{id}: the means of a target's figures over an hour, a day and a month.
+// past is the JSON shape of /api/v1/history/{id}: the means of a target's figures over an hour, a day and a month.
 type past struct {
 	Time   time.Time    `json:"time"`
 	Series []pastSeries `json:"series"`
@@ -270,9 +267,9 @@ type pastSeries struct {
 
 type pastSpan struct {
 	Span string `json:"span"`
-	// SlotSeconds is the time that each mean stands for.
+	// SlotSeconds is the length of the time slot of each mean.
 	SlotSeconds float64         `json:"slot_seconds"`
-	Points      []history.Point `json:"points"` // of the slots that have a value
+	Points      []history.Point `json:"points"` // only slots that have a value
 }
 
 func newPast(h *history.History, now time.Time) past {
@@ -288,7 +285,7 @@ func newPast(h *history.History, now time.Time) past {
 	return answer
 }
 
-// recordings is the shape of /api/v1/recordings: what the flight recorder keeps, the oldest first.
+// recordings is the JSON shape of /api/v1/recordings: the kept recordings, oldest first.
 type recordings struct {
 	Time       time.Time              `json:"time"`
 	Node       string                 `json:"node"`

@@ -20,7 +20,7 @@ func TestAPIShapes(t *testing.T) {
 	}
 }
 
-// What has nothing to list has empty lists: a client need not know null.
+// Lists without elements are empty, so that clients need not handle null.
 func TestAPIOfNothing(t *testing.T) {
 	o := options()
 	o.Snapshot = func() record.Snapshot {
@@ -58,7 +58,7 @@ func TestOneDevice(t *testing.T) {
 	}
 }
 
-// The values of a window are named and measured like those of a baseline.
+// The values of a window have the same names and units as those of a baseline.
 func TestWindowValues(t *testing.T) {
 	type percentile struct {
 		Percentile float64       `json:"percentile"`

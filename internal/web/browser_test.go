@@ -41,8 +41,8 @@ func TestBrowserShowsTheKeyFacts(t *testing.T) {
 	}
 }
 
-// The style is applied, which the policy allows by its hash alone, and follows
-// the reader's choice of light or dark.
+// The browser applies the style, which the policy allows only by its hash. It follows the reader's choice of light or
+// dark.
 func TestBrowserAppliesTheStyle(t *testing.T) {
 	url := serve(t, options()).URL
 	for name, c := range map[string]struct {

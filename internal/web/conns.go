@@ -9,19 +9,18 @@ import (
 	"sync"
 )
 
-// conns is a listener with a bound on its open connections. At the bound it does
-// not stop to accept, as that would leave a scraper waiting behind a crowd of
-// clients that never ask anything. Instead a new connection takes the place of
-// the one that has been without a request for the longest; only when all have
-// one, of the one that has been at its request for the longest. A scraper asks
-// and reads at once, so it is always the last in line to go.
+// conns is a listener with a limit on its open connections. At the limit it does not stop accepting, because a
+// scraper would then wait behind a crowd of clients that never send a request. Instead, a new connection replaces the
+// one that has been without a request for the longest time. If all have a request, it replaces the one that has been
+// processing its request for the longest time. A scraper sends and reads at once, so it is always the last to be
+// closed.
 type conns struct {
 	net.Listener
 	limit int
 
 	mu      sync.Mutex
-	waiting list.List // of *conn without a request, the longest first
-	serving list.List // of *conn with one, the longest first
+	waiting list.List // of *conn without a request, the longest waiting first
+	serving list.List // of *conn with a request, the longest served first
 }
 
 // conn is an open connection in one of the two lists.
@@ -30,7 +29,7 @@ type conn struct {
 	owner *conns
 	// Guarded by owner.mu.
 	place    *list.Element // nil once closed
-	requests int           // HTTP/2 has several at once
+	requests int           // requests in progress; HTTP/2 has several at once
 }
 
 // Accept returns the next connection, after making room for it.
@@ -41,13 +40,13 @@ func (c *conns) Accept() (net.Conn, error) {
 	}
 	added := &conn{Conn: accepted, owner: c}
 	if oldest := c.add(added); oldest != nil {
-		// Its own goroutine sees and reports the error of a connection that is gone.
+		// The goroutine that serves the connection sees and reports that it is closed.
 		_ = oldest.Close()
 	}
 	return added, nil
 }
 
-// add returns the connection to close in exchange; nil below the bound.
+// add adds a connection. It returns the connection to close in exchange, or nil below the limit.
 func (c *conns) add(added *conn) *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +63,7 @@ func (c *conns) add(added *conn) *conn {
 	return oldest.Value.(*conn) // the lists hold nothing else
 }
 
-// Close ends the connection and gives its place free.
+// Close closes the connection and frees its place.
 func (c *conn) Close() error {
 	c.owner.mu.Lock()
 	if c.place != nil {
@@ -75,7 +74,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// request notes that n requests have come (1) or are answered (-1).
+// request records that a request has arrived (n = 1) or is answered (n = -1).
 func (c *conn) request(n int) {
 	c.owner.mu.Lock()
 	defer c.owner.mu.Unlock()
@@ -87,7 +86,7 @@ func (c *conn) request(n int) {
 	}
 }
 
-// list is where the connection belongs.
+// list returns the list that the connection belongs to.
 func (c *conn) list() *list.List {
 	if c.requests > 0 {
 		return &c.owner.serving
@@ -97,7 +96,7 @@ func (c *conn) list() *list.List {
 
 type connKey struct{}
 
-// withConn is for http.Server.ConnContext: requests know their connection.
+// withConn is for http.Server.ConnContext. It lets requests find their connection.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	if encrypted, ok := c.(*tls.Conn); ok {
 		c = encrypted.NetConn()
@@ -105,8 +104,8 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// counted tells the request's connection that it has one. It stands behind
-// authentication: who has not given a password counts as not having asked.
+// counted records the request with its connection. It runs after authentication, so a client without a valid password
+// counts as having sent no request.
 func counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*conn); ok {

@@ -6,14 +6,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// devicePage is what the template of a target's own page fills in.
+// devicePage is the data for the template of a target's page.
 type devicePage struct {
 	frame
 	Target targetView
 	Past   pastView
 }
 
-// newDevicePage shows a target with what is explained of it, and its past, over a span.
+// newDevicePage returns the page of a target, with its explanation and its history over a span.
 func newDevicePage(
 	s record.Snapshot, t record.TargetStatus, x report.Explained, past *history.History, span history.Span, version string,
 ) devicePage {

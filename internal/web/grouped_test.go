@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// nameless is a node with drives that have no serial number, and with as many that may not be read.
+// nameless returns a node with drives that have no serial number, and as many that this process may not read.
 func nameless(t *testing.T, names ...string) record.Snapshot {
 	t.Helper()
 	files, links := map[string]string{}, map[string]string{}
@@ -40,7 +40,7 @@ func nameless(t *testing.T, names ...string) record.Snapshot {
 	return s
 }
 
-// What is wrong with five drives is told once, with their number and their names.
+// A problem of five drives is shown once, with their number and names.
 func TestWhatHoldsForSeveralDrivesIsToldOnce(t *testing.T) {
 	s := nameless(t, "sda", "sdb", "sdc", "sdd", "sde")
 	o := options()

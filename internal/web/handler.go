@@ -15,27 +15,26 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// Options say what a handler shows.
+// Options says what a handler shows.
 type Options struct {
-	// Snapshot returns what is known now. It must not wait for a device.
+	// Snapshot returns the current state. It must not wait for a device.
 	Snapshot func() record.Snapshot
-	// Explain returns what is behind the states of the target with this id, false when there
-	// is none. It must not wait for a device. Without it, nothing is explained.
+	// Explain returns the explanation of the target with this id, or false when there is none. It must not wait for a
+	// device. If it is nil, nothing is explained.
 	Explain func(id string) (report.Explained, bool)
-	// History returns the figures of the target with this id over the last month, false when there are none. It must not
-	// wait for a device. Without it there are none.
+	// History returns the figures of the target with this id over the last month, or false when there are none. It
+	// must not wait for a device. If it is nil, there are none.
 	History func(id string) (*history.History, bool)
-	// Recording returns the recording of the flight recorder with this id, false when there is none. It must not
-	// read any file. Without it there are none.
+	// Recording returns the recording with this id, or false when there is none. It must not read any file. If it is
+	// nil, there are none.
 	Recording func(id string) (record.Recording, bool, error)
-	// Ready returns nil once the daemon does its work, and else why not; nil
-	// when it always does.
+	// Ready returns nil once the daemon is working, and before that an error that says why not. If it is nil, the
+	// daemon is always ready.
 	Ready func() error
-	// Missing says what is not watched, a line each, though the daemon does its work; nil when
-	// nothing ever is. It must not wait for a device.
+	// Missing lists what is not watched although the daemon is working, one line each. It must not wait for a device.
+	// If it is nil, nothing is missing.
 	Missing func() []string
-	// Metrics is what /metrics gathers. The handler registers its own counter of
-	// incomplete scrapes in it.
+	// Metrics is the registry of /metrics. The handler registers its own counter of incomplete scrapes in it.
 	Metrics Metrics
 	Version string
 	Log     *slog.Logger
@@ -46,7 +45,7 @@ type handler struct {
 	pages *pages
 }
 
-// Handler returns the handler of all paths, see the package.
+// Handler returns the handler of all paths; see the package documentation.
 func Handler(o Options) http.Handler {
 	if o.Ready == nil {
 		o.Ready = func() error { return nil }
@@ -91,15 +90,15 @@ func Handler(o Options) http.Handler {
 }
 
 const (
-	// answersAtOnce is how many status pages and answers of the API are made and sent at the
-	// same time. That of a snapshot takes 15 MB with 256 targets.
+	// answersAtOnce is how many status pages and API answers may be made and sent concurrently. The answer of a
+	// snapshot takes 15 MB with 256 targets.
 	answersAtOnce = 4
 	// turnPatience is how long a request waits for its turn.
 	turnPatience = 2 * time.Second
 )
 
-// limited lets n requests at a time pass and refuses those that wait too long. It bounds the
-// memory of answers that clients do not read; the write timeout of the server ends those.
+// limited lets n requests through at a time, and refuses those that wait for too long. This limits the memory for
+// answers that clients do not read; the write timeout of the server ends those.
 func (h handler) limited(n int, next http.Handler) http.Handler {
 	turns := make(chan struct{}, n)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +114,7 @@ func (h handler) limited(n int, next http.Handler) http.Handler {
 	})
 }
 
-// readOnly refuses whatever is neither GET nor HEAD.
+// readOnly refuses methods other than GET and HEAD.
 func (h handler) readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -127,13 +126,13 @@ func (h handler) readOnly(next http.Handler) http.Handler {
 	})
 }
 
-// secured sets the headers that keep a browser from doing more with an answer
-// than showing it. What the operator's web config file has set stays.
+// secured sets the headers that keep a browser from doing more with an answer than showing it. Headers that the
+// operator's web config file sets take precedence.
 func (h handler) secured(next http.Handler) http.Handler {
 	headers := map[string]string{
 		"Content-Security-Policy":      h.pages.policy,
 		"X-Content-Type-Options":       "nosniff",
-		"X-Frame-Options":              "deny", // for browsers that do not know frame-ancestors
+		"X-Frame-Options":              "deny", // for browsers that do not support frame-ancestors
 		"Referrer-Policy":              "no-referrer",
 		"Cross-Origin-Resource-Policy": "same-origin",
 		"Cache-Control":                "no-store",
@@ -226,7 +225,7 @@ func (h handler) serveExplanation(w http.ResponseWriter, r *http.Request) {
 	h.writeJSON(w, http.StatusOK, x)
 }
 
-// answer serves what shape makes of the snapshot.
+// answer serves the result of shape for the current snapshot.
 func (h handler) answer(shape func(record.Snapshot) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { h.writeJSON(w, http.StatusOK, shape(h.Snapshot())) }
 }
@@ -241,7 +240,7 @@ func (h handler) fail(w http.ResponseWriter, status int, text string) {
 	h.writeJSON(w, status, problem{status, text})
 }
 
-// broken tells the client only that we are at fault, and the log why.
+// broken tells the client only that the server is at fault, and logs why.
 func (h handler) broken(w http.ResponseWriter, err error) {
 	h.Log.Error("answer an HTTP request", "err", err)
 	h.fail(w, http.StatusInternalServerError, "ssdprobe could not make this answer; its log says why")
@@ -258,8 +257,7 @@ func (h handler) writeJSON(w http.ResponseWriter, status int, v any) {
 
 const plainText = "text/plain; charset=utf-8"
 
-// write sends an answer that is complete in memory, so that neither an error nor
-// a slow client leaves half of one.
+// write sends an answer that is complete in memory, so that no error can leave half of one.
 func (h handler) write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))

@@ -8,11 +8,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 )
 
-// healthView is what one controller, or a SATA or SAS drive, says of itself.
+// healthView is what one controller, or a SATA or SAS drive, reports about itself.
 type healthView struct {
 	Name  string
 	Facts document.Facts
-	// Read is when; nil when it never was.
+	// Read is when it was read; nil when it never was.
 	Read *moment
 }
 

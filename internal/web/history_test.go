@@ -16,7 +16,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
-// lived is a drive that was measured for 40 days, got twice as slow four hours ago, and was away for three hours before.
+// lived returns the history of a drive over 40 days. The drive became twice as slow four hours ago, and was away for
+// three hours before that.
 func lived() *history.History {
 	h, now := &history.History{}, recordtest.Now()
 	for at := now.Add(-40 * 24 * time.Hour); at.Before(now); at = at.Add(time.Minute) {

@@ -11,11 +11,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// pastView is what a drive did over a span.
+// pastView is the history of a drive over a span.
 type pastView struct {
-	// Spans are those to choose from.
+	// Spans are the spans to choose from.
 	Spans []spanView
-	// Plots are those of the chosen one; none while nothing is known.
+	// Plots are the plots of the chosen span; none while nothing is known.
 	Plots []pastPlot
 }
 
@@ -29,7 +29,7 @@ type pastPlot struct {
 	Caption string
 }
 
-// spanNamed is the span with a name, and without one the day.
+// spanNamed returns the span with this name, or the day if there is none.
 func spanNamed(name string) history.Span {
 	for _, s := range history.Spans() {
 		if s.Name == name {
@@ -60,7 +60,7 @@ func newPastView(t record.TargetStatus, past *history.History, span history.Span
 	return v
 }
 
-// doubtText says why the latest of the figures may be wrong.
+// doubtText says why the latest figures may be wrong.
 func doubtText(p record.ProbeStatus) string {
 	words := doubts(p)
 	if len(words) == 0 {
@@ -75,7 +75,8 @@ func (v *pastView) add(p *plot.Plot, caption string) {
 	}
 }
 
-// marksOf are what happened to a drive since a time: the onset of its verdict and changes of its conditions.
+// marksOf returns marks for what happened to a drive after the given time: the onset of its verdict and changes of
+// its conditions.
 func marksOf(t record.TargetStatus, from time.Time) []plot.Mark {
 	var marks []plot.Mark
 	if j := t.Judged(); j.Verdict.Blames() && j.Since.After(from) {
@@ -102,7 +103,7 @@ func marksOf(t record.TargetStatus, from time.Time) []plot.Mark {
 	return marks
 }
 
-// canvas draws what is known of a span.
+// canvas draws the history over a span.
 type canvas struct {
 	past  *history.History
 	span  history.Span
@@ -117,7 +118,8 @@ type line struct {
 	name   string
 }
 
-// latency is a plot with a logarithmic axis: twice as slow is as far anywhere. It is nil when there are no points.
+// latency returns a plot with a logarithmic axis, on which a factor of two has the same length everywhere. It is nil
+// when there are no points.
 func (c canvas) latency(title string, lines ...line) *plot.Plot {
 	return c.plot(title, plot.Axis{Label: "latency", Scale: plot.Log10, Format: func(v float64) string {
 		return units.Latency(time.Duration(v * float64(time.Second)))
@@ -146,16 +148,16 @@ func (c canvas) plot(title string, y plot.Axis, lines []line) *plot.Plot {
 		return nil
 	}
 	slices.Sort(values)
-	if median := values[len(values)/2]; y.Scale == plot.Log10 && median > 0 { // noise does not fill the plot
+	if median := values[len(values)/2]; y.Scale == plot.Log10 && median > 0 { // noise must not fill the plot
 		p.Y.Room = &plot.Room{From: median / leastShown, To: median * leastShown}
 	}
 	return &p
 }
 
-// leastShown is how much faster and slower than the median is on show at least.
+// leastShown is the factor around the median that the axis covers at least.
 const leastShown = 1.5
 
-// apart are the parts of a line between its gaps. The first one has the name.
+// apart splits a line at its gaps. Only the first part has the name.
 func apart(name string, colour int, points []history.Point, span history.Span) []plot.Series {
 	var all []plot.Series
 	for i, p := range points {
@@ -174,8 +176,9 @@ func apart(name string, colour int, points []history.Point, span history.Span) [
 	return all
 }
 
-// gapOf is from where on neighbours are not joined, in seconds: two slots without a value between them.
+// gapOf returns the distance of neighbours, in seconds, beyond which they are not joined: two slots without a value
+// between them.
 func gapOf(span history.Span) float64 { return 3 * span.Slot.Seconds() }
 
-// seconds place a time on an axis.
+// seconds returns the position of a time on an axis.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }

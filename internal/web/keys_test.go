@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// fill gives every field of a value something, so that no key is left out of its JSON.
+// fill sets every field of a value, so that no key is left out of its JSON.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Kind() {
@@ -83,10 +83,10 @@ func keys(path string, v any) []string {
 	return slices.Compact(all)
 }
 
-// Clients go by these keys. One that is renamed or gone is a change to tell of in CHANGELOG.md.
+// Clients depend on these keys. Mention every renamed or removed key in CHANGELOG.md.
 func TestKeysOfTheAPI(t *testing.T) {
 	s := filled[record.Snapshot](t)
-	s.Time = s.Time.Add(time.Hour) // so that a round hangs, since a time that is known
+	s.Time = s.Time.Add(time.Hour) // so that a round hangs, since a known time
 	explained, recording := filled[report.Explained](t), filled[record.Recording](t)
 	o := options()
 	o.Snapshot = func() record.Snapshot { return s }

@@ -16,28 +16,26 @@ import (
 
 // Config says where and how to serve.
 type Config struct {
-	// Listen are addresses, "host:port" or ":port"; port 0 is any free one. With
-	// SystemdSocket there are none.
+	// Listen lists addresses, "host:port" or ":port"; port 0 is any free port. It is not used with SystemdSocket.
 	Listen []string
-	// SystemdSocket takes the sockets that systemd passes instead.
+	// SystemdSocket uses the sockets that systemd passes instead.
 	SystemdSocket bool
-	// WebConfigFile sets TLS and basic authentication, in the form all Prometheus
-	// exporters share; empty for plain HTTP. The file is read again while serving.
+	// WebConfigFile configures TLS and basic authentication, in the form that all Prometheus exporters share; empty
+	// for plain HTTP. The file is read again while serving.
 	WebConfigFile string
 	Log           *slog.Logger
 }
 
-// ConfigError says that the web config file is missing or wrong.
+// ConfigError means that the web config file is missing or invalid.
 type ConfigError struct{ err error }
 
 func (e *ConfigError) Error() string { return e.err.Error() }
 
-// Unwrap returns what is wrong with it.
+// Unwrap returns the underlying error.
 func (e *ConfigError) Unwrap() error { return e.err }
 
-// Listen checks the web config file and opens all listeners, or none: what
-// cannot work is known before anything else starts. The server must then be
-// served or closed. Errors: *ConfigError, and those of opening listeners.
+// Listen checks the web config file and opens all listeners, or none, so that a problem shows before anything else
+// starts. The returned server must be served or closed. Errors: *ConfigError, and those of opening listeners.
 func Listen(ctx context.Context, c Config) (*Server, error) {
 	encrypted, err := checkWebConfig(c.WebConfigFile)
 	if err != nil {
@@ -54,7 +52,7 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
-// checkWebConfig returns whether the file asks for TLS.
+// checkWebConfig checks the file and returns whether it enables TLS.
 func checkWebConfig(path string) (encrypted bool, err error) {
 	if path == "" {
 		return false, nil
@@ -73,7 +71,7 @@ func checkWebConfig(path string) (encrypted bool, err error) {
 	return parsed.TLSConfig.IsEnabled(), nil
 }
 
-// openAddresses returns what it has opened even when it fails.
+// openAddresses returns the listeners that it has opened even when it fails.
 func openAddresses(ctx context.Context, addresses []string) ([]net.Listener, error) {
 	if len(addresses) == 0 {
 		return nil, errors.New("no address to listen on: name one with --web.listen-address, \":10040\" for example")
@@ -89,7 +87,7 @@ func openAddresses(ctx context.Context, addresses []string) ([]net.Listener, err
 	return listeners, nil
 }
 
-// withoutAddress leaves out what an error of the network repeats: "listen tcp ADDRESS: bind: ".
+// withoutAddress strips what a network error repeats: "listen tcp ADDRESS: bind: ".
 func withoutAddress(err error) error {
 	var operation *net.OpError
 	if errors.As(err, &operation) {
@@ -102,7 +100,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// hint says what to do about an address that cannot be had.
+// hint says what to do about an address that is not available.
 func hint(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -116,7 +114,7 @@ func hint(err error) string {
 	}
 }
 
-// openSystemd returns what it has opened even when it fails.
+// openSystemd returns the listeners that it has opened even when it fails.
 func openSystemd() ([]net.Listener, error) {
 	passed, err := activation.Listeners()
 	if err != nil {

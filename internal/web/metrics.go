@@ -12,19 +12,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// scrapesAtOnce is for two or three Prometheus servers and a person. A client that does not
-// read its answer holds the memory of a whole scrape: 30 MB with 256 targets. Not promhttp's
-// MaxRequestsInFlight: it refuses at once, and replicas of Prometheus that scrape at the same moment
-// beside a slow client would lose a scrape.
+// scrapesAtOnce is enough for two or three Prometheus servers and a person. A client that does not read its answer
+// holds the memory of a whole scrape: 30 MB with 256 targets. This does not use MaxRequestsInFlight of promhttp,
+// which refuses at once: replicas of Prometheus that scrape at the same moment as a slow client would lose a scrape.
 const scrapesAtOnce = 4
 
-// Metrics is what a prometheus.Registry does.
+// Metrics is the part of prometheus.Registry that the handler needs.
 type Metrics interface {
 	prometheus.Registerer
 	prometheus.Gatherer
 }
 
-// metrics serves what the registry gathers.
+// metrics serves the metrics of the registry.
 func metrics(registry Metrics, log *slog.Logger) http.Handler {
 	gathered := promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: scrapeLog{log},
@@ -34,11 +33,11 @@ func metrics(registry Metrics, log *slog.Logger) http.Handler {
 		EnableOpenMetrics:  true,
 		DisableCompression: true,
 	})
-	// promhttp compresses at gzip's default level, which is nearly half of the CPU time of a
-	// scrape. The fastest level takes a fifth of that, and its output is a third larger.
+	// promhttp compresses at gzip's default level, which takes nearly half of the CPU time of a scrape. The fastest
+	// level takes a fifth of that, for an output that is a third larger.
 	compressed, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.ContentTypeFilter(gzhttp.CompressAllContentTypeFilter))
 	if err != nil {
-		panic(err) // of the constants above only
+		panic(err) // can only result from the constants above
 	}
 	return compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		gathered.ServeHTTP(&leavable{ResponseWriter: w, left: func(err error) {
@@ -47,8 +46,8 @@ func metrics(registry Metrics, log *slog.Logger) http.Handler {
 	}))
 }
 
-// leavable is an answer whose client may leave before its end. That is said once: promhttp
-// would log an error for each of the hundreds of families that it could not send.
+// leavable is an answer whose client may leave before its end. That is logged once, whereas promhttp would log an
+// error for each of the hundreds of families that it could not send.
 type leavable struct {
 	http.ResponseWriter
 	left func(error)
@@ -68,7 +67,7 @@ func (l *leavable) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// scrapeLog writes what promhttp has to say, several errors in one line.
+// scrapeLog writes the errors of promhttp to the log, several in one line.
 type scrapeLog struct{ log *slog.Logger }
 
 // Println implements promhttp.Logger.

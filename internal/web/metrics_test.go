@@ -27,7 +27,7 @@ import (
 
 const latencyName = "ssdprobe_probe_latency_seconds"
 
-// withLatency is a registry with one histogram, classic and native at once.
+// withLatency returns a registry with one histogram, both classic and native.
 func withLatency() *prometheus.Registry {
 	registry := prometheus.NewPedanticRegistry()
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -100,7 +100,7 @@ func TestMetricsAreCompressedWhenAskedFor(t *testing.T) {
 	}
 }
 
-// failing gathers nothing, or panics.
+// failing gathers no metrics, or panics.
 type failing struct{ now *atomic.Bool }
 
 func (f failing) Gather() ([]*dto.MetricFamily, error) {
@@ -110,7 +110,7 @@ func (f failing) Gather() ([]*dto.MetricFamily, error) {
 	return []*dto.MetricFamily{}, nil
 }
 
-// A fault in one scrape ends that one, and no other.
+// A panic ends only the scrape that causes it.
 func TestAScrapeThatPanics(t *testing.T) {
 	var now atomic.Bool
 	o := options()
@@ -130,7 +130,7 @@ func TestAScrapeThatPanics(t *testing.T) {
 	assert.Equal(t, http.StatusOK, get(t, server.URL+"/metrics").status)
 }
 
-// broken is a collector of one good series and one that cannot be made.
+// broken collects one good series and one invalid one.
 type broken struct{}
 
 func (broken) Describe(chan<- *prometheus.Desc) {}
@@ -158,7 +158,7 @@ func TestAnIncompleteScrapeIsCountedAndLogged(t *testing.T) {
 	assert.Contains(t, second.body, `promhttp_metric_handler_errors_total{cause="gathering"} 1`)
 }
 
-// slow is a collector that waits to be let go.
+// slow is a collector that waits until leave is closed.
 type slow struct{ entered, leave chan struct{} }
 
 func (slow) Describe(chan<- *prometheus.Desc) {}
@@ -205,7 +205,7 @@ func TestScrapesAtOnceAreLimited(t *testing.T) {
 	require.NoError(t, group.Wait())
 }
 
-// Slow answers of the API take nothing from scrapes and from the kubelet's questions.
+// Slow API answers do not affect scrapes and health checks.
 func TestAnswersAtOnceAreLimited(t *testing.T) {
 	t.Parallel()
 	const atOnce = 4
@@ -243,7 +243,7 @@ func TestAnswersAtOnceAreLimited(t *testing.T) {
 	assert.Equal(t, http.StatusOK, get(t, server.URL+"/").status)
 }
 
-// left is the answer to a client that has gone.
+// left is a response writer whose client has gone.
 type left struct{ http.ResponseWriter }
 
 func (left) Write([]byte) (int, error) { return 0, syscall.EPIPE }

@@ -13,10 +13,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// flat is text without line breaks and with ordinary blanks.
+// flat returns text without line breaks and with ordinary spaces.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// everything is a snapshot in which every kind of fact occurs.
+// everything returns a snapshot that has every kind of fact.
 func everything() record.Snapshot {
 	s := recordtest.Snapshot()
 	p := &s.Targets[0].Probes[0]
@@ -35,8 +35,7 @@ func everything() record.Snapshot {
 	return s
 }
 
-// What is known of a node has the same names and values on the page, as text and, as that
-// is made from it here, in the JSON of the API.
+// A fact has the same name and value on the page and in the text that is made from the JSON of the API.
 func TestFactsHaveOneWording(t *testing.T) {
 	o := options()
 	o.Snapshot = everything

@@ -19,42 +19,42 @@ var pageHTML embed.FS
 //go:embed page.css
 var pageCSS string
 
-// pageScript renews the page in place. Without it, the page renews itself whole.
+// pageScript refreshes the page in place. Without it, the page reloads itself completely.
 //
 //go:embed page.js
 var pageScript string
 
-// pages are the status page and that of a target, ready to be filled in.
+// pages holds the templates of the status page and of a target's page.
 type pages struct {
 	templates *template.Template
-	// policy is the Content-Security-Policy that lets a page have its style and its script, and fetch itself: no image, no
-	// other place.
+	// policy is the Content-Security-Policy that allows a page its own style and script, and to fetch itself. It
+	// allows no images and no other origins.
 	policy string
 }
 
-// pageStyle is the pages' style with that of their plots.
+// pageStyle returns the style of the pages and their plots.
 func pageStyle() string { return pageCSS + string(plot.Style()) }
 
 func newPages() *pages {
 	return &pages{
-		// Must: the text is part of the program.
+		// Must is safe, because the text is part of the program.
 		templates: template.Must(template.New("").Funcs(template.FuncMap{"keep": keep, "escape": escape}).ParseFS(pageHTML, "*.html")),
 		policy:    policyOf(pageStyle()) + "; script-src '" + hashOf(pageScript) + "'; connect-src 'self'",
 	}
 }
 
-// policyOf is the Content-Security-Policy of a page with this style and no script.
+// policyOf returns the Content-Security-Policy of a page with this style and no script.
 func policyOf(style string) string {
 	return fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", hashOf(style))
 }
 
-// hashOf names a text in a policy.
+// hashOf returns the hash by which a policy identifies a text.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// escape makes the id of a target a part of an address.
+// escape makes the id of a target part of a URL path.
 func escape(id string) string { return (&url.URL{Path: id}).EscapedPath() }
 
 // render fills in the template with this name.

@@ -30,8 +30,8 @@ func TestPages(t *testing.T) {
 			assert.Contains(t, policy, of+"-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'", "a browser takes it only when its hash is the policy's")
 			rest = strings.Replace(rest, part[0][1], "", 1)
 		}
-		hides(t, got.body, "ZgotmplZ") // html/template's mark for what it refused
-		hides(t, got.body, "style=")   // the policy would refuse it
+		hides(t, got.body, "ZgotmplZ") // html/template inserts this for what it rejects
+		hides(t, got.body, "style=")   // the policy would reject it
 		golden(t, name, rest)
 	}
 }
@@ -58,7 +58,7 @@ func TestPageWhenAllIsWell(t *testing.T) {
 	hides(t, body, "What needs attention")
 }
 
-// Green is what is known to be good.
+// Green means known to be good.
 func TestPageIsNotGreenWhereNothingIsKnown(t *testing.T) {
 	body := get(t, serve(t, unknown()).URL+"/").body
 	shows(t, body, `<strong class="badge quiet">no problem found, 1 of 1 target not fully judged</strong>`)
@@ -72,7 +72,7 @@ func TestPageIsNotGreenWhereNothingIsKnown(t *testing.T) {
 	shows(t, body, "p50, p95, p99, IOPS, as rounds were refused: 40 I/Os in flight, above the limit of 32")
 }
 
-// On the first day, tails wait while the median is judged.
+// On the first day, tails are not judged yet although the median is.
 func TestPageIsNotGreenWhereOnlyAPartIsJudged(t *testing.T) {
 	o := unknown()
 	alone := o.Snapshot()
@@ -93,7 +93,7 @@ func TestPageIsNotGreenWhereOnlyAPartIsJudged(t *testing.T) {
 	hides(t, devicePage(t, serve(t, o).URL, recordtest.HealthyID), `<strong class="good">ok</strong>`)
 }
 
-// Blue beats grey on a badge, but what is not known is counted.
+// On a badge, improved takes precedence over not judged, but the summary counts what is not judged.
 func TestPageCountsWhatIsNotJudgedBesideWhatImproved(t *testing.T) {
 	o := unknown()
 	alone := o.Snapshot()
@@ -123,7 +123,7 @@ func TestADriveWithoutProbesHasItsVerdict(t *testing.T) {
 	}
 }
 
-// unknown is a drive whose rounds were all refused for three hours.
+// unknown returns a drive whose rounds were all refused for three hours.
 func unknown() web.Options {
 	o := options()
 	o.Snapshot = func() record.Snapshot {
@@ -134,7 +134,7 @@ func unknown() web.Options {
 		t.Verdict = &record.Judgement{Verdict: record.Unjudged}
 		for i := range t.Probes {
 			p := &t.Probes[i]
-			p.Window, p.LastSuccess = nil, s.Time.Add(-time.Minute) // of a small round, which is not compared
+			p.Window, p.LastSuccess = nil, s.Time.Add(-time.Minute) // from a small round, which is not compared
 			p.Last.Outcome, p.Last.Reason = record.OutcomeBusy, "40 I/Os in flight, above the limit of 32"
 			for k := range p.Drift {
 				p.Drift[k] = record.Drift{
@@ -179,7 +179,7 @@ func TestPageTellsWhenSuitesAreDue(t *testing.T) {
 	shows(t, body(record.RunStatus{Last: finished, Comparison: &few}), "took 30 s<br>inconclusive: it takes 4 earlier runs</li>")
 }
 
-// A drive may answer with any bytes as its model, and a path hold any name.
+// A drive may report any bytes as its model, and a path may contain any name.
 func TestPageShowsForeignTextAsText(t *testing.T) {
 	const evil = `"><script>alert(1)</script><img src=x onerror=alert(2)>` + "\u202e\u200b\x1b"
 	o := options()
@@ -219,7 +219,7 @@ func hides(t *testing.T, page, text string) {
 	}
 }
 
-// Every warning stands beside the numbers it is about.
+// Every warning appears next to the numbers that it is about.
 func TestPageDoubtsTheNumbersThatMayBeWrong(t *testing.T) {
 	o := options()
 	o.Snapshot = func() record.Snapshot {

@@ -17,8 +17,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// after is the explanation so long after something began on a drive; its blocks are
-// the last ones before the time of the fixture.
+// after returns the explanation of a drive some time after something began. Its blocks are the last ones before the
+// time of the fixture.
 func after(kind string, late time.Duration) drift.Explanation {
 	s := drifttest.Stream{Kind: kind, Noise: "quiet", Seed: 3, Days: 4}
 	end := drifttest.Start().Add(s.Label().Onset + late)
@@ -34,7 +34,7 @@ func after(kind string, late time.Duration) drift.Explanation {
 	return t.Explain(time.Time{})
 }
 
-// explaining explains the two drives of the fixture.
+// explaining returns the explanation of the two drives of the fixture.
 func explaining(id string) (report.Explained, bool) {
 	x := report.Explained{Time: recordtest.Now(), Node: "stor-07", TargetID: id}
 	switch id {

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// plotSpan is the least time on show; blockSpan is that of a block.
+	// plotSpan is the shortest time that a plot covers; blockSpan is the length of a block.
 	plotSpan, blockSpan = 3 * time.Hour, 5 * time.Minute
-	// plotGap is from where on blocks are not joined by a line.
+	// plotGap is the distance beyond which blocks are not joined by a line.
 	plotGap = 3 * blockSpan
-	// plotLeast keeps noise from filling the plot: at least so much slower and faster is on show.
+	// plotLeast keeps noise from filling the plot: the axis covers at least this factor slower and faster.
 	plotLeast = 1.1
 )
 
-// addPlots adds to each probe the plot of what is explained of it.
+// addPlots adds the plot of its explanation to each probe.
 func (v *targetView) addPlots(x report.Explained) {
 	for i := range v.Probes {
 		p := &v.Probes[i]
@@ -33,9 +33,8 @@ func (v *targetView) addPlots(x report.Explained) {
 	}
 }
 
-// newPlot shows the recent blocks of the statistic in the worst state against the
-// baseline; nil when no block was judged. Ratios are on a logarithmic scale: twice as slow
-// is as far from the baseline as twice as fast.
+// newPlot plots the recent blocks of the statistic in the worst state against the baseline; nil when no block was
+// judged. Ratios are on a logarithmic scale, so that twice as slow is as far from the baseline as twice as fast.
 func newPlot(x drift.Explanation) *plot.Plot {
 	if len(x.Recent) == 0 || len(x.Statistics) == 0 {
 		return nil
@@ -77,8 +76,8 @@ func newPlot(x drift.Explanation) *plot.Plot {
 	return p
 }
 
-// series are the blocks: lines between neighbours, points for those without, and marks on
-// those with a slow round.
+// series returns the blocks as lines between neighbours, points for those without neighbours, and marks on those with
+// a slow round.
 func series(blocks []drift.Block, i int) []plot.Series {
 	var all []plot.Series
 	slow := plot.Series{Name: "blocks with a slow round", Shape: plot.Points, Colour: 5}
@@ -107,7 +106,7 @@ func series(blocks []drift.Block, i int) []plot.Series {
 	return all
 }
 
-// worstStatistic is the first of those in the worst state.
+// worstStatistic returns the index of the first statistic in the worst state.
 func worstStatistic(list []drift.StatisticExplanation) int {
 	for _, state := range []record.DriftState{record.Regressed, record.Suspect, record.Improved} {
 		if i := slices.IndexFunc(list, func(s drift.StatisticExplanation) bool { return s.State == state }); i >= 0 {

@@ -19,15 +19,15 @@ type probeView struct {
 	// Learning is the progress of the baseline; nil once there is one.
 	Learning *learningView
 	Last     lastView
-	// Sample is what the figures are made of.
+	// Sample says which rounds and I/Os the figures are based on.
 	Sample   string
 	Figures  []figureView
 	Findings []findingView
-	// Maturity is that of the baseline, Effect what the change of conditions before it did.
+	// Maturity is the maturity of the baseline. Effect is the effect of the change of conditions before it.
 	Maturity, Effect string
 	Plot             *plot.Plot // nil while there is nothing to plot
 	Rounds           string
-	// Unjudged says of what nobody knows how fast it is, and why.
+	// Unjudged lists the statistics that are not judged, and why.
 	Unjudged []unjudgedView
 }
 
@@ -42,7 +42,7 @@ type lastView struct {
 	Outcome string
 	At      *moment
 	Reason  string
-	// Good is the last good round where the last one was not.
+	// Good is when the last good round was, if the last round was not good.
 	Good    *moment
 	Running string
 	Next    string
@@ -54,16 +54,17 @@ type figureView struct {
 	Tone        tone
 	State       string
 	Baseline    string
-	// Ratio and Interval are how many times slower than the baseline, and Now the value over the same time.
+	// Ratio and Interval say how many times slower than the baseline the statistic is. Now is its value over the same
+	// time.
 	Ratio, Interval, Now string
-	// Over is the time that the figure covers where that is not the window of the others.
+	// Over is the time that the figure covers, if it differs from the window of the others.
 	Over string
-	// Doubt says why this very number may be wrong.
+	// Doubt says why this figure may be wrong.
 	Doubt string
 }
 
-// newProbeView foretells no end of learning on an unavailable target: no round
-// comes until its own problem is solved. held says that the round in progress is held back.
+// newProbeView returns the view of a probe. For an unavailable target it does not estimate when learning ends,
+// because there is no round until the problem is solved. held is true when the round in progress is held back.
 func newProbeView(p record.ProbeStatus, unavailable, held bool, now time.Time) probeView {
 	v := probeView{
 		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, held, now), Last: newLastView(p, now),
@@ -87,12 +88,12 @@ func newProbeView(p record.ProbeStatus, unavailable, held bool, now time.Time) p
 	return v
 }
 
-// stateBadge is the worst verdict on any of the probe's statistics.
+// stateBadge returns the worst state of any of the probe's statistics.
 func stateBadge(p record.ProbeStatus, held bool, now time.Time) badge {
 	if since, hung := p.HungSince(now); hung {
 		return hungBadge(held, since, now)
 	}
-	// One that is not known is worse than one that is well: green is for all of them.
+	// Unknown is worse than well: the badge may be green only when all statistics are known to be well.
 	for _, state := range []record.DriftState{
 		record.Regressed, record.Suspect, record.Unknown, record.Improved, record.Learning, record.Waiting, record.Stable,
 	} {
@@ -110,7 +111,7 @@ func stateBadge(p record.ProbeStatus, held bool, now time.Time) badge {
 	return badge{Tone: toneQuiet, Text: "not compared"}
 }
 
-// judged reports whether all statistics are.
+// judged reports whether all statistics are judged.
 func judged(drifts []record.Drift) bool {
 	return len(drifts) > 0 && !slices.ContainsFunc(drifts, func(d record.Drift) bool { return !d.State.Judged() })
 }
@@ -130,13 +131,14 @@ func stateTone(s record.DriftState) tone {
 	return toneQuiet
 }
 
-// unjudgedView is why some statistics are not judged.
+// unjudgedView says why some statistics are not judged.
 type unjudgedView struct {
 	Names, Why string
 	Since      *moment
 }
 
-// newUnjudgedViews has one for each reason. What is being learned has a line of its own.
+// newUnjudgedViews returns one view per reason. Statistics that are being learned are left out, because the page
+// shows learning separately.
 func newUnjudgedViews(drifts []record.Drift, now time.Time) []unjudgedView {
 	var views []unjudgedView
 	for _, d := range drifts {
@@ -159,7 +161,7 @@ func newLastView(p record.ProbeStatus, now time.Time) lastView {
 	if p.Last != nil {
 		v.Outcome, v.At, v.Reason, v.Tone = p.Last.OutcomeText(), at(p.Last.Start, now), p.Last.Reason, outcomeTone(p.Last.Outcome)
 		if v.Tone == toneGood && now.Sub(p.Last.Start) > max(time.Hour, 3*p.Probe.Interval) {
-			v.Tone = toneQuiet // it was good
+			v.Tone = toneQuiet // it was good, but that is long ago
 		}
 		if p.Last.Outcome != record.OutcomeOK {
 			v.Good = at(p.LastSuccess, now)
@@ -187,7 +189,7 @@ func outcomeTone(o record.Outcome) tone {
 	return toneQuiet
 }
 
-// sample is "5 min: 10 rounds, 2 560 I/Os".
+// sample returns text such as "last 5 min: 10 rounds, 2 560 I/Os".
 func sample(p record.ProbeStatus) string {
 	if p.Window == nil {
 		return "no figures: no good round within the window"
@@ -200,7 +202,7 @@ func newFigureView(p record.ProbeStatus, s record.Statistic, now time.Time) figu
 	value, sure := windowValue(*p.Window, s)
 	v := figureView{Name: s.Short(), Value: report.Statistic(s, value)}
 	if s == record.IOPS {
-		v.Value = units.IOPS(value) // the name above it is the unit
+		v.Value = units.IOPS(value) // the name shown above it already is the unit
 	}
 	if s != record.IOPS {
 		over := windowPercentile(*p.Window, s)
@@ -234,7 +236,7 @@ func newFigureView(p record.ProbeStatus, s record.Statistic, now time.Time) figu
 	return v
 }
 
-// doubts are what the last round warns of, in a word or two each.
+// doubts returns the warnings of the last round, in a word or two each.
 func doubts(p record.ProbeStatus) (words []string) {
 	if p.Last == nil {
 		return nil
@@ -245,7 +247,7 @@ func doubts(p record.ProbeStatus) (words []string) {
 	return words
 }
 
-// roundsText is "6 120 ok, 17 busy".
+// roundsText returns text such as "6 120 ok, 17 busy".
 func roundsText(p record.ProbeStatus) string {
 	var parts []string
 	for _, o := range record.Outcomes() {

@@ -9,14 +9,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report/html"
 )
 
-// serveRecording is one recording, whole.
+// serveRecording serves one complete recording.
 func (h handler) serveRecording(w http.ResponseWriter, r *http.Request) {
 	if rec, ok := h.recording(w, r); ok {
 		h.writeJSON(w, http.StatusOK, rec)
 	}
 }
 
-// serveRecordingPage is one recording with its plots.
+// serveRecordingPage serves one recording as a page with plots.
 func (h handler) serveRecordingPage(w http.ResponseWriter, r *http.Request) {
 	rec, ok := h.recording(w, r)
 	if !ok {
@@ -31,10 +31,10 @@ func (h handler) serveRecordingPage(w http.ResponseWriter, r *http.Request) {
 	h.write(w, http.StatusOK, "text/html; charset=utf-8", body.Bytes())
 }
 
-// recording is the one that is asked for; ok is false when the answer has been given.
+// recording returns the requested recording. When ok is false, the answer has already been written.
 func (h handler) recording(w http.ResponseWriter, r *http.Request) (rec record.Recording, ok bool) {
 	rec, found, err := h.Recording(r.PathValue("id"))
-	rec = rec.WithoutNames() // who reaches the port need not know who uses the node
+	rec = rec.WithoutNames() // clients of the port need not know who uses the node
 	switch {
 	case err != nil:
 		h.broken(w, err)

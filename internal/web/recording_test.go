@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
-// recorded are options with one recording.
+// recorded returns options with one recording.
 func recorded() web.Options {
 	o := options()
 	o.Recording = func(id string) (record.Recording, bool, error) {
@@ -69,7 +69,7 @@ func TestRecordingsThatAreNotThere(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, get(t, without.URL+"/recordings/x").status)
 }
 
-// A host that got slower triggers a recording of no target.
+// A host that became slower triggers a recording that belongs to no target.
 func TestRecordingsOfTheNode(t *testing.T) {
 	o := options()
 	o.Log = slog.New(slog.DiscardHandler)

@@ -7,18 +7,19 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// mostRecordings is how many recordings of a target the page lists: the newest.
+// mostRecordings is how many of the newest recordings the page lists for a target.
 const mostRecordings = 5
 
-// recordingView is a recording in a list. Its page has the plots.
+// recordingView is a recording in a list. The recording's own page has the plots.
 type recordingView struct {
 	ID string
 	At *moment
-	// Why are its triggers.
+	// Why lists the triggers about the target.
 	Why []string
 }
 
-// newRecordingViews lists the recordings that a target triggered, or those of the node without one, the newest first.
+// newRecordingViews lists the newest recordings that a target triggered, newest first. Without a target, it lists
+// those about the node.
 func newRecordingViews(s *record.RecorderStatus, targetID, deviceID string, now time.Time) (views []recordingView) {
 	if s == nil {
 		return nil

@@ -13,29 +13,30 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// rowView is a target in one line.
+// rowView is the row of a target in the table.
 type rowView struct {
 	ID, Path, About string
 	State           badge
-	// Detail is what the verdict stands on.
+	// Detail is the evidence for the verdict.
 	Detail string
-	// Slower is how many times, by the witness that says the worst; empty where nothing was compared.
+	// Slower is how many times slower the drive is, according to the witness with the worst ratio; empty when nothing
+	// was compared.
 	Slower string
-	// Of is the probe whose figures these are: the first.
+	// Of is the probe that the figures belong to: the first one.
 	Of             string
 	P50, P99, IOPS cellView
-	// Day is the p50 of the last day.
+	// Day plots the p50 over the last day.
 	Day template.HTML
-	// Traffic is what applications ask of the drive.
+	// Traffic is the I/O that applications request from the drive.
 	Traffic string
-	// Judged is whether all that is watched of it is.
+	// Judged is true when the target and all of its statistics are judged.
 	Judged bool
 }
 
 // cellView is one figure. Doubt says why it may be wrong.
 type cellView struct{ Text, Doubt string }
 
-// newRowViews has the targets, the worst first.
+// newRowViews returns the rows of all targets, the worst first.
 func newRowViews(s record.Snapshot, histories func(id string) (*history.History, bool)) []rowView {
 	var rows []rowView
 	for _, h := range finding.HealthOf(s) {
@@ -75,7 +76,7 @@ func newRowView(t record.TargetStatus, now time.Time) rowView {
 	return r
 }
 
-// trafficText is "1 200 r/s, 340 w/s, 45 MB/s"; empty when nothing is known of it.
+// trafficText returns text such as "1 200 r/s, 340 w/s, 45 MB/s"; empty when nothing is known.
 func trafficText(t *record.TrafficStatus) string {
 	if t == nil || t.Last == nil || t.Last.Unusable != "" {
 		return ""
@@ -94,7 +95,7 @@ func rate(perSecond float64, what string) string {
 	return keep(units.Number(perSecond) + " " + what)
 }
 
-// spark is the p50 of a probe over the last day.
+// spark plots the p50 of a probe over the last day.
 func spark(past *history.History, probe string, now time.Time) template.HTML {
 	span := history.Day()
 	points := past.Points(history.Key{Source: probe, Figure: history.P50}, span, now)

@@ -8,22 +8,22 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// runView is what is known of one suite on a target.
+// runView is the status of one suite on a target.
 type runView struct {
 	Suite string
-	// Now is a run in progress, or why it waits; empty else.
+	// Now describes a run in progress, or says why it waits; empty otherwise.
 	Now string
 	// Last is the end of the last run that measured anything; nil when none did.
 	Last *moment
 	Took string
-	// Problem is what went wrong with the last run.
+	// Problem says what went wrong with the last run.
 	Problem string
-	// Verdict is how it compares with the runs before it, empty when there is nothing to
-	// compare; Changed are the figures that are slower or faster.
+	// Verdict says how the last run compares with the runs before it; empty when there is nothing to compare. Changed
+	// lists the figures that are slower or faster.
 	Verdict string
 	Slower  bool
 	Changed []string
-	// Next is when the calendar has it due, Owed when that has passed without a complete one.
+	// Next is when the next run is due. Owed is set instead when that time has passed without a complete run.
 	Next, Owed *moment
 }
 

@@ -16,13 +16,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// words are those of a page or of a text, however they are broken into lines and tags.
+// words returns the words of a page or text, independent of lines and tags.
 func words(text string) string {
 	text = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|<[^>]*>`).ReplaceAllString(text, " ")
 	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
 }
 
-// The page, the commands and the API show one list, with the same words and values.
+// The page, the commands and the API show the same list, with the same words and values.
 func TestAllThatShowFindingsShowTheSame(t *testing.T) {
 	s := recordtest.Snapshot()
 	s.NotReady = "devices and files are being looked for"

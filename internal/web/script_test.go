@@ -18,7 +18,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
-// reader adds to the page that is asked for first what a person does with it, and runs the page's clock a hundred times as fast.
+// reader adds a script with a reader's actions to the first page that is requested, and speeds up its refresh a
+// hundredfold.
 func reader(next http.Handler, does string) http.Handler {
 	var asked atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +40,7 @@ func reader(next http.Handler, does string) http.Handler {
 	})
 }
 
-// The page is renewed in place: the open parts, the scroll and the focus stay.
+// The page is refreshed in place: open sections, scroll position and focus remain.
 func TestTheScriptKeepsWhatAReaderDid(t *testing.T) {
 	o := options()
 	var asked atomic.Int64
@@ -68,7 +69,7 @@ func TestTheScriptKeepsWhatAReaderDid(t *testing.T) {
 	assert.Equal(t, "200 /devices/"+recordtest.RegressedID+" true false", saw[1])
 }
 
-// Nothing of a page is wider than a phone.
+// No page is wider than a phone.
 func TestThePagesFitAPhone(t *testing.T) {
 	o := withHistory()
 	o.Recording = recorded().Recording
@@ -82,8 +83,8 @@ func TestThePagesFitAPhone(t *testing.T) {
 	}
 }
 
-// The verdicts on 24 drives are one glance: their table needs no scrolling on a screen of 1400 × 900. The worst is first, the
-// others are in natural order.
+// The verdicts on 24 drives are visible at once: the table needs no scrolling on a screen of 1400 × 900. The worst
+// drive is first, and the others are in natural order.
 func TestOneGlanceAt24Drives(t *testing.T) {
 	s := recordtest.Snapshot()
 	healthy, regressed := s.Targets[0], s.Targets[1]
@@ -111,7 +112,7 @@ func TestOneGlanceAt24Drives(t *testing.T) {
 	assert.Equal(t, "1400 24 17,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,18,19,20,21,22,23", saw[1])
 }
 
-// Green that is stale would be a lie.
+// A stale page must not look green.
 func TestTheScriptSaysWhenTheDaemonDoesNotAnswer(t *testing.T) {
 	var asked atomic.Int64
 	page := web.Handler(options())

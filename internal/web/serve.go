@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Server has its listeners open. Serve or Close it.
+// Server is an HTTP server whose listeners are open. Serve or Close it.
 type Server struct {
 	config    Config
 	limits    limits
@@ -21,18 +21,18 @@ type Server struct {
 	listeners []net.Listener
 }
 
-// limits are what one client, and all of them together, may take.
+// limits are limits on what one client, and all clients together, may use.
 type limits struct {
-	// readHeader ends connections that never ask anything.
+	// readHeader ends connections that never send a request.
 	readHeader time.Duration
 	read       time.Duration
-	// write is how long an answer may take, from the request on: to make it, and to send it to
-	// a slow reader. Prometheus waits no longer by default. HTTP/2 resets the answer then. If
-	// the client reads nothing at all, its connection is closed.
+	// write is how long an answer may take, from the request on, both to make it and to send it to a slow reader.
+	// Prometheus does not wait longer by default. With HTTP/2 only the answer is reset, but if the client reads
+	// nothing at all, its connection is closed.
 	write time.Duration
-	// idle is above the usual scrape intervals, so that connections are used again.
+	// idle is longer than the usual scrape intervals, so that connections are reused.
 	idle time.Duration
-	// grace is how long answers may take to end when the server stops.
+	// grace is how long answers in progress may take when the server stops.
 	grace       time.Duration
 	headerBytes int
 	// connections is per listener.
@@ -48,7 +48,7 @@ func defaultLimits() limits {
 	}
 }
 
-// Addrs are the addresses bound, in the order of the configuration.
+// Addrs returns the bound addresses, in the order of the configuration.
 func (s *Server) Addrs() []net.Addr {
 	addrs := make([]net.Addr, len(s.listeners))
 	for i, l := range s.listeners {
@@ -57,8 +57,8 @@ func (s *Server) Addrs() []net.Addr {
 	return addrs
 }
 
-// URLs are where a person on this machine finds the status page:
-// "http://localhost:10040/". Sockets that are not TCP have none.
+// URLs returns the URLs at which a person on this machine finds the status page, such as "http://localhost:10040/".
+// Sockets other than TCP have none.
 func (s *Server) URLs() []string {
 	scheme := "http"
 	if s.encrypted {
@@ -79,7 +79,7 @@ func (s *Server) URLs() []string {
 	return urls
 }
 
-// Close gives the addresses free. It does no harm after Serve.
+// Close closes the listeners. It is safe to call after Serve.
 func (s *Server) Close() error {
 	var problems []error
 	for _, l := range s.listeners {
@@ -90,14 +90,13 @@ func (s *Server) Close() error {
 	return errors.Join(problems...)
 }
 
-// Serve answers requests until ctx ends; that is no error. Answers on their way
-// then have one second to end, and clients that hang are cut off. If one
-// listener fails, all stop.
+// Serve answers requests until ctx ends, which is not an error. Answers in progress then have one second to end, and
+// clients that hang are disconnected. If one listener fails, all stop.
 func (s *Server) Serve(ctx context.Context, h http.Handler) error {
 	group, ctx := errgroup.WithContext(ctx)
 	flags := &toolkit.FlagConfig{WebConfigFile: &s.config.WebConfigFile}
 	for _, l := range s.listeners {
-		// A server each: the toolkit changes the server it is given.
+		// One server per listener, because the toolkit changes the server that it is given.
 		server := s.server(h)
 		if s.config.WebConfigFile != "" {
 			beforeToolkit(server, h, newUsers(s.config.WebConfigFile))
@@ -128,16 +127,15 @@ func (s *Server) server(h http.Handler) *http.Server {
 		MaxHeaderBytes:    s.limits.headerBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: s.limits.streams, WriteByteTimeout: s.limits.write},
 		ConnContext:       withConn,
-		// Broken handshakes and the like: worth a look when a scrape fails.
+		// Failed handshakes and similar errors help when a scrape fails.
 		ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),
 	}
 }
 
-// beforeToolkit has the server answer whether it is alive and ready, and nothing else, before
-// the toolkit asks for a password: the kubelet has none, and keeps restarting what it
-// cannot ask. Requests that the toolkit checks do not tell a wrong name from a wrong password:
-// see disguise. The toolkit makes no exceptions, and puts its check around server.Handler before
-// it begins to accept; BaseContext is called after that and before any request.
+// beforeToolkit makes the server answer the health and readiness checks before the toolkit asks for a password. The
+// kubelet has no password, and would keep restarting the pod. For all other requests, it hides whether the name or
+// the password is wrong; see disguise. The toolkit allows no exceptions. It wraps server.Handler before it begins to
+// accept, and BaseContext is called after that and before any request.
 func beforeToolkit(server *http.Server, h http.Handler, u users) {
 	server.BaseContext = func(net.Listener) context.Context {
 		guarded := server.Handler

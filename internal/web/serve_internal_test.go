@@ -37,7 +37,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
-// TestMain is also the program that TestSystemdSocket starts.
+// TestMain also acts as the program that TestSystemdSocket starts.
 func TestMain(m *testing.M) {
 	if os.Getenv("SSDPROBE_TEST_SOCKET") != "" {
 		os.Exit(serveSystemdSocket())
@@ -59,8 +59,7 @@ func listen(t *testing.T, c Config) *Server {
 	return s
 }
 
-// running serves until the function it returns is called, which waits for the
-// end and returns what Serve returned.
+// running serves until stop is called. stop waits for the end and returns the error of Serve.
 func running(t *testing.T, s *Server, h http.HandlerFunc) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -73,7 +72,7 @@ func running(t *testing.T, s *Server, h http.HandlerFunc) (stop func() error) {
 	}
 }
 
-// ask makes a request on a connection of its own.
+// ask sends a request on a connection of its own.
 func ask(url string) (string, error) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Get(url)
@@ -138,7 +137,7 @@ func TestListenRefuses(t *testing.T) {
 	}
 }
 
-// What was opened before the failure is given free.
+// Listeners that were opened before the failure are closed.
 func TestListenOpensAllOrNone(t *testing.T) {
 	first := listen(t, config("127.0.0.1:0"))
 	address := first.Addrs()[0].String()
@@ -148,7 +147,7 @@ func TestListenOpensAllOrNone(t *testing.T) {
 	listen(t, config(address))
 }
 
-// webConfig writes a web config file and a certificate for 127.0.0.1 beside it.
+// webConfig writes a web config file and, next to it, a certificate for 127.0.0.1.
 func webConfig(t *testing.T, text string) (path string, roots *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -222,8 +221,8 @@ http_server_config:
 	require.NoError(t, stop())
 }
 
-// The toolkit answers a name that it does not know after a comparison of cost 10. Here it
-// never sees one: it gets a name that it knows, whose hash it then compares.
+// For an unknown name, the toolkit compares with a hash of cost 10. With disguise it never sees an unknown name: it
+// gets a known one, and compares with that one's hash.
 func TestAWrongNameIsAWrongPassword(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "web.yml")
 	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
@@ -279,7 +278,7 @@ type answer struct {
 	header      http.Header
 }
 
-// askAs asks as somebody with a password, with "" as nobody.
+// askAs sends a request with a password, or without authentication if it is "".
 func askAs(t *testing.T, client *http.Client, url, password string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
@@ -295,14 +294,14 @@ func askAs(t *testing.T, client *http.Client, url, password string) answer {
 	return answer{code: response.StatusCode, proto: response.Proto, body: string(body), header: response.Header}
 }
 
-// The kubelet has no password, and restarts what does not answer it.
+// The kubelet has no password, and restarts a pod that does not answer it.
 func TestHealthAsksForNoPassword(t *testing.T) {
 	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
 	require.NoError(t, err)
 	for name, encryption := range map[string]string{"plain": "", "TLS": "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n"} {
 		t.Run(name, func(t *testing.T) {
 			path, roots := webConfig(t, encryption+"basic_auth_users: {prometheus: \""+string(hash)+"\"}\n"+
-				"rate_limit: {interval: 1h, burst: 7}\n") // for those that are to be refused
+				"rate_limit: {interval: 1h, burst: 7}\n") // for the requests that are refused
 			c := config("127.0.0.1:0")
 			c.WebConfigFile = path
 			s := listen(t, c)
@@ -321,7 +320,7 @@ func TestHealthAsksForNoPassword(t *testing.T) {
 				assert.Equal(t, http.StatusUnauthorized, status, path)
 				assert.Equal(t, "Unauthorized\n", body, path)
 			}
-			for range 10 { // as often as it likes
+			for range 10 { // without a rate limit
 				for _, password := range []string{"", "wrong", "secret"} {
 					status, body := get("-/healthy", password)
 					assert.Equal(t, http.StatusOK, status)
@@ -367,7 +366,7 @@ func dial(t *testing.T, s *Server, text string) net.Conn {
 	return c
 }
 
-// ended waits for the other side to close.
+// ended waits until the other side closes.
 func ended(t *testing.T, c net.Conn) {
 	t.Helper()
 	_, err := io.Copy(io.Discard, c)
@@ -417,8 +416,7 @@ func TestHalfOpenConnectionsDoNotStarveAScraper(t *testing.T) {
 	require.NoError(t, stop())
 }
 
-// The oldest connection has a request, so a crowd without one is no reason to
-// end it.
+// The oldest connection has a request, so a crowd of connections without one does not replace it.
 func TestHalfOpenConnectionsDoNotEndAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := listen(t, config("127.0.0.1:0"))
@@ -445,8 +443,8 @@ func TestHalfOpenConnectionsDoNotEndAnAnswer(t *testing.T) {
 	require.NoError(t, stop())
 }
 
-// slowly serves an answer that no socket buffer holds, and tells when it has
-// begun and how sending it ended.
+// slowly serves an answer that is larger than any socket buffer. It reports when it has begun, and how sending it
+// ended.
 func slowly() (h http.HandlerFunc, begun chan struct{}, sent chan error) {
 	begun, sent = make(chan struct{}, 100), make(chan error, 100)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -489,14 +487,14 @@ func TestASlowReaderIsEnded(t *testing.T) {
 	require.NoError(t, stop())
 }
 
-// What resets an answer of HTTP/2 waits for the same client.
+// Resetting an answer of HTTP/2 would itself wait for the slow client.
 func TestASlowReaderOfHTTP2IsEnded(t *testing.T) {
 	t.Parallel()
 	path, roots := webConfig(t, "tls_server_config: {cert_file: cert.pem, key_file: key.pem}")
 	c := config("127.0.0.1:0")
 	c.WebConfigFile = path
 	s := listen(t, c)
-	s.limits.write = time.Second // the handshake has to fit
+	s.limits.write = time.Second // long enough for the handshake
 	h, _, sent := slowly()
 	stop := running(t, s, h)
 
@@ -506,7 +504,7 @@ func TestASlowReaderOfHTTP2IsEnded(t *testing.T) {
 	_, err := io.WriteString(client, http2.ClientPreface)
 	require.NoError(t, err)
 	frames := http2.NewFramer(client, nil)
-	const noLimit = 1<<31 - 1 // it is TCP that holds the server up
+	const noLimit = 1<<31 - 1 // let TCP block the server, not HTTP/2
 	require.NoError(t, frames.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: noLimit}))
 	require.NoError(t, frames.WriteWindowUpdate(0, noLimit-65535))
 	var header bytes.Buffer
@@ -560,7 +558,7 @@ func TestShutdownLetsAnAnswerEnd(t *testing.T) {
 	require.NoError(t, <-stopped)
 }
 
-// When one listener fails, the other ones do not go on alone.
+// When one listener fails, the others stop as well.
 func TestServeFailsAsAWhole(t *testing.T) {
 	s := listen(t, config("127.0.0.1:0", "127.0.0.1:0"))
 	require.NoError(t, s.listeners[1].Close())
@@ -588,13 +586,12 @@ func serveSystemdSocket() int {
 	return 0
 }
 
-// socketActivated runs this test's program as systemd would, with a descriptor
-// as its first socket.
+// socketActivated runs this test program as systemd would, with descriptor as its first socket.
 func socketActivated(t *testing.T, descriptor *os.File) (c *exec.Cmd, stdin io.Closer, stderr *bytes.Buffer) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	// LISTEN_PID has to be the pid that the program itself will have.
+	// LISTEN_PID must be the pid of the program itself.
 	c = exec.CommandContext(t.Context(), "sh", "-c", `LISTEN_PID=$$ exec "$0"`, self)
 	c.Env = append(os.Environ(), "SSDPROBE_TEST_SOCKET=1", "LISTEN_FDS=1")
 	c.ExtraFiles = []*os.File{descriptor}
@@ -612,7 +609,7 @@ func TestSystemdSocket(t *testing.T) {
 	file, err := l.(*net.TCPListener).File()
 	require.NoError(t, err)
 	c, stdin, stderr := socketActivated(t, file)
-	// Only the child accepts from now on.
+	// From now on, only the child accepts.
 	require.NoError(t, file.Close())
 	require.NoError(t, l.Close())
 	body, err := ask("http://" + l.Addr().String())

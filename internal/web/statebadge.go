@@ -15,7 +15,7 @@ type badge struct {
 	Since *moment
 }
 
-// stateOf is the verdict on a target. Green is for what is well in all that is watched of it.
+// stateOf returns the state of a target. It is green only when everything that is watched about the target is well.
 func stateOf(t record.TargetStatus, now time.Time) badge {
 	if t.Problem != "" {
 		return badge{Tone: toneBad, Text: "not probed"}
@@ -32,7 +32,8 @@ func stateOf(t record.TargetStatus, now time.Time) badge {
 	return b
 }
 
-// hungBadge is of a round that does not end: the device does not answer, or has none of its I/O.
+// hungBadge returns the badge for a round that does not end. Either the device does not answer, or the host holds the
+// I/O back.
 func hungBadge(held bool, since, now time.Time) badge {
 	if held {
 		return badge{Tone: toneWarn, Text: "held back", Since: at(since, now)}
@@ -45,7 +46,7 @@ func judgedInFull(t record.TargetStatus) bool {
 	return !slices.ContainsFunc(t.Probes, func(p record.ProbeStatus) bool { return !judged(p.Drift) })
 }
 
-// verdictBadge is the verdict on a drive as a whole: all there is to show of one without probes.
+// verdictBadge returns the verdict on a drive or host. It is all that can be shown for a drive without probes.
 func verdictBadge(j record.Judgement, now time.Time) badge {
 	b := badge{Tone: toneQuiet, Text: string(j.Verdict), Since: at(j.Since, now)}
 	switch j.Verdict {

@@ -10,24 +10,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// targetView is all that is known of a target.
+// targetView is everything the page shows about a target.
 type targetView struct {
 	Path, ID string
-	// Identity tells which drive it is, in full.
+	// Identity fully identifies the drive.
 	Identity string
 	State    badge
-	// Detail is what the verdict stands on.
+	// Detail is the evidence for the verdict.
 	Detail     string
-	Findings   []findingView // of the whole target
+	Findings   []findingView // about the target as a whole
 	Probes     []probeView
 	Runs       []runView
 	Conditions []conditionView
-	// Health tells what the controllers of the device say, a line each.
+	// Health has what each controller of the device reports.
 	Health []healthView
-	// Recordings are those that the flight recorder kept of it.
+	// Recordings are the recordings about the target.
 	Recordings []recordingView
-	// Written tells how much of a raw device can be measured, Cost what
-	// ssdprobe itself has moved.
+	// Written says how much of a raw device can be measured. Cost says how many bytes ssdprobe itself has
+	// transferred.
 	Written, Cost string
 }
 

@@ -15,20 +15,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// users keeps secret which names the web config file has. The toolkit compares the password
-// of a name that is not there with a hash of its own, of cost 10: with hashes of cost 12,
-// as many guides have them, a wrong name is answered five times as fast as a wrong
-// password.
+// users hides which names the web config file contains. For an unknown name, the toolkit compares the password with a
+// hash of its own, of cost 10. Many guides use hashes of cost 12, which take four times as long to compare. The time
+// of an answer would then tell a wrong name from a wrong password.
 type users struct {
 	file string
-	key  []byte // of this process
+	key  []byte // random key of this process
 }
 
 func newUsers(file string) users { return users{file, []byte(rand.Text())} }
 
-// disguise returns the request with a wrong name changed to a right one and a wrong
-// password, so that the toolkit does for it what it does for a wrong password. The same
-// name and password become the same ones again, since the toolkit remembers answers.
+// disguise returns the request with an unknown name replaced by a known name and a wrong password, so that the
+// toolkit treats it like a wrong password. Equal names and passwords are replaced by equal ones, because the toolkit
+// caches its results.
 func (u users) disguise(r *http.Request) *http.Request {
 	name, password, ok := r.BasicAuth()
 	if !ok {
@@ -38,15 +37,15 @@ func (u users) disguise(r *http.Request) *http.Request {
 	if len(known) == 0 || slices.Contains(known, name) {
 		return r
 	}
-	// Hashes may differ in cost, so a wrong name has to have the same one each time.
+	// Hashes may differ in cost, so a wrong name must be replaced by the same name each time.
 	at := binary.BigEndian.Uint64(u.mac(name)) % uint64(len(known))
 	r = r.Clone(r.Context())
 	r.SetBasicAuth(known[at], hex.EncodeToString(u.mac(name, password)))
 	return r
 }
 
-// names are those of the file as it is now, in order; none when it cannot be read, which
-// the toolkit then answers.
+// names returns the names in the current file, in order. It returns none when the file cannot be read, which the
+// toolkit then reports.
 func (u users) names() []string {
 	var c toolkit.Config
 	text, err := os.ReadFile(u.file)
@@ -56,7 +55,7 @@ func (u users) names() []string {
 	return slices.Sorted(maps.Keys(c.Users))
 }
 
-// mac is a number that others can neither foresee nor make.
+// mac returns a number that others can neither predict nor compute.
 func (u users) mac(texts ...string) []byte {
 	h := hmac.New(sha256.New, u.key)
 	for _, text := range texts {

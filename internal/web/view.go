@@ -14,10 +14,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// refresh is how often the page renews itself. Rounds come every 30 s and more.
+// refresh is how often the page refreshes itself. Rounds come every 30 s or less often.
 const refresh = 15 * time.Second
 
-// frame is what both pages have around them.
+// frame is what all pages have in common.
 type frame struct {
 	Title, Node, Version string
 	Style                template.CSS
@@ -35,14 +35,15 @@ func newFrame(s record.Snapshot, title, version string) frame {
 	}
 }
 
-// overview is what the template of the first page fills in: words only, nothing left to decide.
+// overview is the data for the template of the status page. It contains only final texts, so that the template
+// decides nothing.
 type overview struct {
 	frame
-	// Verdict is the page in a few words, Tone how bad that is.
+	// Verdict summarizes the page in a few words. Tone says how bad it is.
 	Verdict string
 	Tone    tone
 	Watched string
-	// Host is the verdict on the host, HostDetail what it stands on; nil while it is not judged.
+	// Host is the verdict on the host, nil while it is not judged. HostDetail is the evidence for it.
 	Host         *badge
 	HostDetail   string
 	Rows         []rowView
@@ -50,7 +51,7 @@ type overview struct {
 	Ignored      []ignoredView
 	ReadingsGood int
 	ReadingsBad  []record.CollectorStatus
-	// Recordings are those that no target triggered.
+	// Recordings are the recordings that no target triggered.
 	Recordings []recordingView
 }
 
@@ -65,11 +66,11 @@ const (
 	toneQuiet tone = "quiet"
 )
 
-// findingView is a finding, or several that say the same of different targets.
+// findingView is a finding, or several findings that say the same about different targets.
 type findingView struct {
 	finding.Group
 	Tone  tone
-	Began *moment // nil when that is not known
+	Began *moment // nil when not known
 }
 
 type ignoredView struct{ Name, About, Reason string }
@@ -101,7 +102,7 @@ func newFindingViews(found []finding.Finding, now time.Time) []findingView {
 	return views
 }
 
-// ofProbe selects the findings of one probe, or with an empty name those of the whole target.
+// ofProbe selects the findings about one probe or, with an empty name, about the target as a whole.
 func ofProbe(found []finding.Finding, name string) []finding.Finding {
 	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Probe != name })
 }
@@ -116,8 +117,8 @@ func (v *overview) readings(collectors []record.CollectorStatus) {
 	}
 }
 
-// verdict is "1 critical, 2 warnings", and how bad that is. What only explains does not count. Well is what is
-// known to be.
+// verdict returns a summary such as "1 critical, 2 warnings", and how bad that is. Findings of severity info do not
+// count. The result is green only when everything is known to be well.
 func verdict(found []findingView, rows []rowView) (string, tone) {
 	counts := map[finding.Severity]uint64{}
 	for _, f := range found {
@@ -161,7 +162,7 @@ func severityTone(s finding.Severity) tone {
 	return toneInfo
 }
 
-// watched is "3 targets on 2 devices, 7 probes".
+// watched returns text such as "3 targets on 2 devices, 7 probes".
 func watched(s record.Snapshot) string {
 	var devices []string
 	probes := 0

@@ -38,7 +38,7 @@ func golden(t *testing.T, name, got string) {
 	assert.Equal(t, string(want), got)
 }
 
-// options show the fixture; a test may change them.
+// options returns options that show the fixture; a test may change them.
 func options() web.Options {
 	return web.Options{
 		Snapshot: recordtest.Snapshot, Metrics: prometheus.NewPedanticRegistry(), Version: "1.2.3", Log: slog.New(slog.DiscardHandler),
@@ -77,7 +77,7 @@ func get(t *testing.T, url string) answer {
 	return request(t, http.DefaultClient, http.MethodGet, url, nil)
 }
 
-// pages are the status page and those of all targets.
+// pages returns the status page and the pages of all targets.
 func pages(t *testing.T, url string) string {
 	t.Helper()
 	all := get(t, url+"/").body
@@ -87,7 +87,7 @@ func pages(t *testing.T, url string) string {
 	return all
 }
 
-// devicePage is the page of a target.
+// devicePage returns the page of a target.
 func devicePage(t *testing.T, url, id string, query ...string) string {
 	t.Helper()
 	got := get(t, url+"/devices/"+escaped(id)+strings.Join(query, ""))

@@ -16,8 +16,7 @@ const dayAndTime = "2006-01-02 15:04:05 UTC"
 // moment is a time as the page shows it.
 type moment struct{ Machine, UTC, Ago string }
 
-// at shows t in UTC, without the day when that is the current day. It is nil for
-// the zero time.
+// at returns t in UTC, without the date when that is today. It is nil for the zero time.
 func at(t, now time.Time) *moment {
 	if t.IsZero() {
 		return nil
@@ -30,17 +29,16 @@ func at(t, now time.Time) *moment {
 	return &moment{Machine: t.Format(time.RFC3339), UTC: t.Format(layout), Ago: keep(units.Ago(t, now))}
 }
 
-// asOf is at with the day, and without how long ago.
+// asOf is like at, but always has the date, and not how long ago.
 func asOf(t time.Time) *moment {
 	t = t.UTC()
 	return &moment{Machine: t.Format(time.RFC3339), UTC: t.Format(dayAndTime)}
 }
 
-// keep keeps the words of a short text on one line: "3 060 ok" broken after the
-// 3 is another number.
+// keep keeps a short text on one line. "3 060 ok" would be misread if broken after the 3.
 func keep(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
-// ratio is how many times slower: "1.62×"; empty when nothing was compared.
+// ratio returns how many times slower, such as "1.62×"; empty when nothing was compared.
 func ratio(d record.Drift) string {
 	if d.Ratio == 0 {
 		return ""
@@ -48,7 +46,7 @@ func ratio(d record.Drift) string {
 	return units.Ratio(d.Ratio)
 }
 
-// interval is that of the ratio: "1.57× to 1.68×"; empty when there is none.
+// interval returns the interval of the ratio, such as "1.57× to 1.68×"; empty when there is none.
 func interval(d record.Drift) string {
 	if d.Lower == 0 && d.Upper == 0 {
 		return ""
@@ -56,7 +54,7 @@ func interval(d record.Drift) string {
 	return units.Ratio(d.Lower) + " to " + units.Ratio(d.Upper)
 }
 
-// workload is "4 KiB random read, depth 1, 256 I/Os every 30 s".
+// workload returns text such as "4 KiB random read, depth 1, 256 I/Os every 30 s".
 func workload(p record.Probe) string {
 	text := fmt.Sprintf("%s %s %s", units.BlockSize(p.BlockBytes), p.Pattern, p.Direction)
 	if p.Datasync {
@@ -65,10 +63,10 @@ func workload(p record.Probe) string {
 	return fmt.Sprintf("%s, depth %d, %s every %s", text, p.QueueDepth, units.Plural(p.IOs, "I/O"), units.Span(p.Interval))
 }
 
-// about is "SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB", as far as it is known.
+// about returns text such as "SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB", as far as it is known.
 func about(d record.Device) string { return known(d.Model, size(d.SizeBytes)) }
 
-// identity is all that tells the drive from another of its kind.
+// identity returns everything that distinguishes the drive from others of its kind.
 func identity(d record.Device) string {
 	at, link, zoned := "", "", ""
 	if d.PCIAddress != "" {
@@ -83,7 +81,7 @@ func identity(d record.Device) string {
 	return known(report.DeviceText(d), d.Transport, at, link, zoned)
 }
 
-// onDevice says of a file on what it is.
+// onDevice prepends the device that a file is on.
 func onDevice(t record.TargetStatus, text string) string {
 	if t.File && t.Device.Name != "" {
 		return "on " + t.Device.Name + ", " + text
@@ -91,7 +89,7 @@ func onDevice(t record.TargetStatus, text string) string {
 	return text
 }
 
-// known joins what is not empty by commas.
+// known joins the parts that are not empty with commas.
 func known(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Conditions returns a set in which everything is known, each condition with a text of its own.
+// Conditions returns conditions that are all known, each with a different text.
 func Conditions() record.Conditions {
 	return record.Conditions{
 		Model: "M", Firmware: "F", Transport: "pcie",

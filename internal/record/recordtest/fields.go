@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// EachField calls check for every field of T, with what fresh returns but that field, which is
-// zero. It fails for a field that fresh leaves zero: nothing could show that it is used.
+// EachField calls check for every field of T, with the value that fresh returns but with that field set to zero. It
+// fails for a field that fresh leaves zero, because the test could not show that it is used.
 func EachField[T any](t *testing.T, fresh func() T, check func(field string, without T)) {
 	t.Helper()
 	for i := range reflect.TypeFor[T]().NumField() {

@@ -7,8 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// controllers are those of the two drives. Both are well: that the second one is
-// slower is not its own doing.
+// controllers returns the controllers of the two drives. Both are healthy, because the slowness of the second drive
+// is not its own fault.
 func controllers() []record.Controller {
 	second := controller("nvme1", RegressedID, "S64HNE0R500102")
 	second.Health.Temperatures = []record.Temperature{{Sensor: record.CompositeSensor, Celsius: 44}, {Sensor: "1", Celsius: 44}, {Sensor: "2", Celsius: 51}}
@@ -38,7 +38,7 @@ func controller(name, id, serial string) record.Controller {
 	return c
 }
 
-// health is that of the 3.84 TB data centre drive after 15 months.
+// health returns the health of a 3.84 TB data centre drive after 15 months.
 func health(serial string) *record.Health {
 	on, autonomous := false, false
 	warm, hot := time.Duration(0), time.Duration(0)
@@ -68,7 +68,7 @@ func health(serial string) *record.Health {
 	}
 }
 
-// healthReading is how the reading of a device's health went.
+// healthReading returns the result of reading a device's health.
 func healthReading(device string) record.CollectorStatus {
 	return record.CollectorStatus{Collector: "health", Device: device, Success: true, Duration: 2900 * time.Microsecond}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ioLatency is that of the applications that do the work of traffic, on a device without a scheduler.
+// ioLatency returns the latency of the applications that cause traffic, on a device without a scheduler.
 func ioLatency() *record.IOLatency {
 	h := func(o record.Operation, stage record.IOStage, microseconds ...int) record.IOHistogram {
 		made := record.IOHistogram{Operation: o, Stage: stage, Since: Now().Add(-time.Hour), Buckets: map[int]uint64{}}
@@ -27,7 +27,7 @@ func ioLatency() *record.IOLatency {
 	}}
 }
 
-// bucketOf is the bucket of a latency.
+// bucketOf returns the bucket of a latency.
 func bucketOf(microseconds int) int {
 	for i := range record.IOBuckets {
 		if float64(microseconds)*1e-6 <= record.IOBucketSeconds(i) {

@@ -9,7 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// healthyDrive is the 3.84 TB data centre drive of node 0.
+// healthyDrive returns the 3.84 TB data centre drive on NUMA node 0.
 func healthyDrive() record.Device {
 	d := drive(HealthyID, "S64HNE0R500101")
 	d.Name, d.Number, d.Controllers = "nvme0n1", "259:0", []string{"nvme0"}
@@ -18,7 +18,7 @@ func healthyDrive() record.Device {
 	return d
 }
 
-// regressedDrive is its twin of node 1, whose link runs at half its speed.
+// regressedDrive returns a drive of the same model on NUMA node 1, whose link runs at half its speed.
 func regressedDrive() record.Device {
 	d := drive(RegressedID, "S64HNE0R500102")
 	d.Name, d.Number, d.Controllers = "nvme1n1", "259:2", []string{"nvme1"}
@@ -46,12 +46,12 @@ func conditions(gts float64, node int) record.Conditions {
 	}
 }
 
-// curve is a latency distribution by its median and 99th percentile, in seconds.
+// curve is a latency distribution, given by its median and 99th percentile in seconds.
 type curve struct{ p50, p99 float64 }
 
-// latencies returns n latencies of a log-normal distribution, evenly spread over
-// its quantiles and rounded to three digits, as an HDR histogram gives them. Tests make
-// hundreds of snapshots out of the same few.
+// latencies returns n latencies of a log-normal distribution, evenly spread over its quantiles and rounded to three
+// digits, as an HDR histogram returns them. The results are cached, because tests make hundreds of snapshots from the
+// same few.
 func (c curve) latencies(n int) record.Histogram {
 	key := distribution{c, n}
 	known, ok := distributions.Load(key)
@@ -61,7 +61,7 @@ func (c curve) latencies(n int) record.Histogram {
 	return slices.Clone(known.(record.Histogram))
 }
 
-// distribution is a number of latencies of a curve.
+// distribution is a curve with a number of latencies.
 type distribution struct {
 	curve
 
@@ -82,7 +82,7 @@ func (d distribution) latencies() record.Histogram {
 	return record.NewHistogram(bins)
 }
 
-// percentiles returns those of a window of a probe whose rounds have been known for so long.
+// percentiles returns the percentiles of a window of a probe whose rounds are known for the given time.
 func (c curve) percentiles(w record.Window, probe record.Probe, known time.Duration) []record.WindowPercentile {
 	var list []record.WindowPercentile
 	for _, percent := range record.WindowPercentiles() {
@@ -106,7 +106,7 @@ func threeDigits(seconds float64) time.Duration {
 	return time.Duration(math.Round(ns/unit) * unit)
 }
 
-// status is a probe that has run every round for two days, the last one ago.
+// status returns a probe that has run every round for two days; ago is the age of the last one.
 func status(id string, probe record.Probe, ago time.Duration, c curve, conditions record.Conditions) record.ProbeStatus {
 	const window = 5 * time.Minute
 	rounds := uint64(51 * time.Hour / probe.Interval)
@@ -141,8 +141,8 @@ func status(id string, probe record.Probe, ago time.Duration, c curve, condition
 	return s
 }
 
-// compared adds a baseline of the given distribution, learned two days ago, and
-// the verdict state on every statistic. since is relative to now.
+// compared adds a baseline of the given distribution, learned two days ago, and the drift state of every statistic.
+// since is relative to now.
 func compared(
 	s record.ProbeStatus, before curve, c record.Conditions, state record.DriftState, since time.Duration, because ...record.Change,
 ) record.ProbeStatus {
@@ -169,7 +169,7 @@ func compared(
 	return s
 }
 
-// figure is a statistic of I/Os that followed each other without a pause.
+// figure returns a statistic of I/Os that followed each other without a pause.
 func figure(s record.Statistic, h record.Histogram) float64 {
 	return s.Of(record.Measurement{Latency: h, Duration: h.Sum()})
 }

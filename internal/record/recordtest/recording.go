@@ -6,8 +6,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Recording is what was recorded when the drive that regressed was found slow: it stalls for three seconds, and its link
-// trains anew.
+// Recording returns the recording made when the regressed drive was found slow: the drive stalls for three seconds,
+// and its link retrains.
 func Recording() record.Recording {
 	at := Now().Add(-57 * time.Minute).Truncate(time.Second)
 	drive := regressedDrive()

@@ -6,8 +6,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// saturated is a run of the suite saturate from last night, cut down to a step of
-// reads and one of writes; it was cut short when its window closed.
+// saturated returns the status of the suite saturate with a run from last night, reduced to one step of reads and one
+// of writes. The run ended early when its window closed.
 func saturated(target string, device record.Device, c record.Conditions) record.RunStatus {
 	began := Now().Add(-10 * time.Hour)
 	short := record.Warning{Code: record.WarnShort, Text: "stopped in step 3 of 10: the window of the run has closed"}
@@ -58,7 +58,7 @@ func saturated(target string, device record.Device, c record.Conditions) record.
 	}
 }
 
-// result is what so many I/Os of a size come to that took about as long each.
+// result returns the result of n I/Os, most of which took about the median.
 func result(n, blockBytes int64, span, median time.Duration) *record.Result {
 	h := record.NewHistogram([]record.Bin{
 		{Latency: median * 6 / 10, Count: n / 10}, {Latency: median, Count: n * 8 / 10},

@@ -18,10 +18,9 @@ func Now() time.Time { return time.Date(2026, 5, 4, 13, 2, 11, 250e6, time.UTC) 
 
 const unsaved = "save targets/" + HealthyID + ": write /var/lib/ssdprobe/targets: no space left on device"
 
-// Snapshot returns what a daemon knows that has run for two days on a node with
-// two NVMe drives: a healthy one; one that has been slower for an hour and lost
-// half its link five minutes ago; and a probe file on the first, whose baseline
-// is being learned. The state directory is full.
+// Snapshot returns what a daemon knows after two days on a node with two NVMe drives. One drive is healthy. The other
+// has been slower for an hour, and its link lost half its speed five minutes ago. The third target is a probe file on
+// the first drive, whose baseline is being learned. The state directory is full.
 func Snapshot() record.Snapshot {
 	return record.Snapshot{
 		Time:        Now(),
@@ -135,7 +134,7 @@ func regressed() record.TargetStatus {
 	}
 }
 
-// learning is a file whose filesystem was mounted anew, which began an epoch.
+// learning returns a probe file whose filesystem was remounted, which began an epoch.
 func learning() record.TargetStatus {
 	const since = 22 * time.Minute
 	below := conditions(16, 0)

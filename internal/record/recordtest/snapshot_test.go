@@ -54,7 +54,7 @@ func TestTheSnapshotSurvivesJSON(t *testing.T) {
 	assert.Equal(t, recordtest.Snapshot(), back)
 }
 
-// What a daemon could not say, a fixture must not say.
+// The fixture must not contain anything that a daemon could not report.
 func TestTheSnapshotAgreesWithItself(t *testing.T) {
 	s := recordtest.Snapshot()
 	names := map[string]string{} // of conditions

@@ -6,7 +6,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// traffic is that of a database: reads and small writes that are flushed.
+// traffic returns the traffic of a database: reads, and small writes that are flushed.
 func traffic(ago time.Duration, slower float64) *record.TrafficStatus {
 	const interval, rounds = 30 * time.Second, 46 * time.Millisecond
 	latency := func(us float64) time.Duration { return time.Duration(us*slower) * time.Microsecond }
@@ -22,12 +22,12 @@ func traffic(ago time.Duration, slower float64) *record.TrafficStatus {
 	}
 }
 
-// work is what that asks for in a second.
+// work returns the I/O that traffic requests per second.
 func work() *record.Work {
 	return &record.Work{Reads: 410, Writes: 180.5, ReadBytes: 6717440, WrittenBytes: 1478656, Flushes: 40.6}
 }
 
-// stalled adds a stall of a second, and a reset of the controller, to what is known of a device.
+// stalled adds a stall of one second and a reset of the controller to the traffic of a device.
 func stalled(t *record.TrafficStatus) *record.TrafficStatus {
 	t.Stalls = []record.Stall{
 		{Start: Now().Add(-5*time.Minute - 4*time.Second), Length: 3 * time.Second, Cause: record.StallByReset, InFlight: 6},
