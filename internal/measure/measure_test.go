@@ -323,6 +323,22 @@ func TestRoundIsChargedToTheBudget(t *testing.T) {
 	assert.Equal(t, record.OutcomeOK, m.Outcome, "reads are not charged: %s", m.Reason)
 }
 
+// A round that does not say how much it wrote counts as a whole.
+func TestACanceledRoundIsChargedToTheBudget(t *testing.T) {
+	s := openFile(t, testenv.OnDisk(t), options(t))
+	var budget admit.Budget
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	round := measure.Round{Probe: read4k(), Budget: &budget, BytesPerDay: write4k().RoundBytes()}
+	_, err := s.Round(ctx, round)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Zero(t, budget.PaidOff, "reads are not charged")
+	round.Probe = write4k()
+	_, err = s.Round(ctx, round)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.True(t, budget.PaidOff.After(time.Now()))
+}
+
 func TestRoundOnADevice(t *testing.T) {
 	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
 	s := openLoop(t, loop.Path, options(t))

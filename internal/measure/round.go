@@ -62,11 +62,11 @@ func (s *Session) Round(ctx context.Context, r Round) (record.Measurement, error
 		asked = small(asked)
 	}
 	err = s.execute(ctx, &m, asked)
+	if r.Budget != nil {
+		r.Budget.Charge(time.Now(), mayHaveWritten(m, asked, err), r.BytesPerDay)
+	}
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
-	}
-	if r.Budget != nil {
-		r.Budget.Charge(time.Now(), m.WrittenBytes, r.BytesPerDay)
 	}
 	s.checkStandstill(&m)
 	if errors.Is(err, ErrGone) {
@@ -155,6 +155,15 @@ func (s *Session) execute(ctx context.Context, m *record.Measurement, p record.P
 		*m = done
 	}
 	return err
+}
+
+// mayHaveWritten returns how many bytes a round wrote. A round that hangs, was canceled or failed does not say how many: it
+// counts as a whole, unless the device was gone before.
+func mayHaveWritten(m record.Measurement, p record.Probe, err error) int64 {
+	if p.Direction == record.Write && err != nil && !errors.Is(err, ErrGone) {
+		return p.RoundBytes()
+	}
+	return m.WrittenBytes
 }
 
 // returned passes on a round that was given up and has returned after all, unless this process itself stood still.
