@@ -34,7 +34,7 @@ func (c Config) Warnings() []string {
 	all = append(all, c.limitWarnings()...)
 	for _, p := range c.Probes {
 		if c.Drift.Window < 2*p.Interval {
-			all = append(all, fmt.Sprintf("drift of probe %s is judged by single rounds: drift.window %s holds less than two of its intervals of %s",
+			all = append(all, fmt.Sprintf("the figures shown of probe %s are those of single rounds: drift.window %s holds less than two of its intervals of %s; verdicts do not depend on it",
 				p.Name, FormatDuration(c.Drift.Window), FormatDuration(p.Interval)))
 		}
 	}
