@@ -1,5 +1,5 @@
 // The alerts, recording rules and dashboards of ssdprobe as a mixin. deploy/prometheus and
-// dashboards have what the defaults of config.libsonnet make of it.
+// dashboards are its output with the defaults of config.libsonnet.
 //
 //   (import 'github.com/ssdprobe/ssdprobe/deploy/mixin/mixin.libsonnet') + {
 //     _config+:: { severeSeverity: 'critical' },
@@ -18,9 +18,9 @@ local rules = [
   import 'rules/peers.libsonnet',
 ];
 
-// No trace of a selector that is empty.
+// Removes what an empty selector leaves behind.
 local clean(rule) = rule { expr: std.strReplace(std.strReplace(rule.expr, ',}', '}'), '{}', '') };
-// Texts are written in lines and told in one.
+// Joins the lines of a text.
 local oneLine(text) = std.stripChars(std.strReplace(text, '\n', ' '), ' ');
 local told(config, rule) = rule {
   annotations: std.mapWithKey(function(_, text) oneLine(text), rule.annotations) {

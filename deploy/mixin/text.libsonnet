@@ -1,11 +1,11 @@
 // Parts of the texts of alerts.
 {
-  // Which drive, of alerts with these labels. A probe file may have no device, and a virtual drive no model.
+  // Names the drive of an alert by its labels. A probe file may have no device, and a virtual drive no model.
   drive: '{{ if $labels.device }}{{ $labels.device }} ({{ $labels.id }}{{ with $labels.model }}, {{ . }}{{ end }})'
          + '{{ else }}{{ $labels.id }}{{ end }} on {{ $labels.instance }} ',
 
-  // What a verdict says, of a drive or of a host, as chosen by labels of the alert: how many times slower, in which interval,
-  // and since when. What is not known is left out.
+  // The verdict on the drive or host that the labels of the alert select: how many times slower, with its interval,
+  // and since when. Unknown values are left out.
   verdict(of, labels, slower, than):
     local chosen = '{' + std.join(',', [l + '=%q' for l in labels]) + '}';
     local each(before, series, after) =
@@ -17,7 +17,7 @@
     + each('max(', 'slower_ratio_upper', ')') + ' to ' + figure + '){{ end }}' + than + '{{ end }}'
     + each('floor(min(', 'since_timestamp_seconds', '))') + ', since {{ .Value | humanizeTimestamp }}{{ end }}',
 
-  // What changed on the targets of a node within a day.
+  // Which conditions changed on the targets of a node within a day.
   changesOfTheDay: |||
     {{- range printf "count by (condition) (time() - ssdprobe_conditions_changed_timestamp_seconds{instance=%q} < 86400)" $labels.instance | query | sortByLabel "condition" }}
     Within a day {{ .Labels.condition }} of {{ .Value }} targets changed.{{ end }}

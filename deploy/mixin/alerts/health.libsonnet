@@ -123,7 +123,7 @@ function(config) {
 
     {
       alert: 'SsdprobeMediaErrorsGrowing',
-      // The drive keeps the count over restarts, so an increase is a new error.
+      // The drive keeps the count across restarts, so an increase is a new error.
       expr: |||
         (max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_media_errors_total[1d])) > 0)
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique

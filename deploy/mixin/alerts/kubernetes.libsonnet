@@ -7,7 +7,7 @@ function(config) {
   rules: [
     {
       alert: 'SsdprobePodsUnavailable',
-      // More pods than nodes that are down, which have alerts of their own. During a rollout,
+      // More missing pods than nodes that are down, because those have other alerts. During a rollout,
       // and while nodes join or leave, it is normal that pods are missing.
       expr: |||
         (

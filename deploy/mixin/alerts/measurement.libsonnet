@@ -1,7 +1,7 @@
 local text = import '../text.libsonnet';
 
 function(config) {
-  // A round that does not end: one that is held back before the device (and), or one that is not (unless).
+  // A round that does not end. The operator selects rounds held back before the device (and), or all others (unless).
   local stuck(operator) = |||
     (max by (job, instance, device, id) (
       ssdprobe_probe_inflight_seconds
@@ -14,7 +14,7 @@ function(config) {
   rules: [
     {
       alert: 'SsdprobeProbeFailing',
-      // One failed round is not enough; three of a probe within half an hour are.
+      // One failed round is not enough; three of one probe within half an hour are.
       expr: |||
         max by (job, instance, device, id) (
           sum by (job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[30m])) > %(failedRounds)d
@@ -54,7 +54,7 @@ function(config) {
     },
 
     {
-      // This machine does it to the drive: whoever formats it, or suspends a volume, knows.
+      // A warning only: this machine holds the I/O back, and whoever formats the drive or suspends a volume knows.
       alert: 'SsdprobeProbeStuck',
       expr: stuck('and'),
       'for': '10m',
@@ -72,8 +72,8 @@ function(config) {
 
     {
       alert: 'SsdprobeTargetDown',
-      // Longer than it takes to fill a probe file, which counts as down until then. While a
-      // round hangs, SsdprobeProbeStuck says so. In quiet hours nothing is opened.
+      // Longer than it takes to fill a probe file, which counts as down until it is full. While a
+      // round hangs, SsdprobeProbeStuck fires instead. In quiet hours nothing is opened.
       expr: |||
         (
           max by (job, instance, device, id) (ssdprobe_target_up) == 0
@@ -157,8 +157,8 @@ function(config) {
 
     {
       alert: 'SsdprobeBaselineNeverLearned',
-      // Learning takes an hour or two. After a change of conditions it begins again, but
-      // then there was a baseline within the day. One alert for each drive: of its probes the one that is furthest from it.
+      // Learning takes an hour or two. After a change of conditions it starts again, but then there was
+      // a baseline within the day. One alert for each drive: about the probe that has learned least.
       expr: |||
         min by (job, instance, device, id) (
           max by (job, instance, device, id, probe) (ssdprobe_baseline_samples / ssdprobe_baseline_samples_goal)
@@ -184,9 +184,9 @@ function(config) {
 
     {
       alert: 'SsdprobeDriveNotJudged',
-      // A day, and the hours of the first baseline. What has another alert is left out: a
-      // device that hangs or is gone, no good round at all (since a restart, too), a baseline
-      // that is not learned, a statistic that has regressed. A nearly empty drive has nothing to judge.
+      // A day, plus the hours of the first baseline. Other alerts cover a device that hangs or is gone,
+      // no good round at all (also since a restart), a baseline that is not learned, and a statistic
+      // that has regressed. A nearly empty drive has nothing to judge.
       expr: |||
         (
           max by (job, instance, device, id) (

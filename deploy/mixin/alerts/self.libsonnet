@@ -122,7 +122,7 @@ function(config) {
 
     {
       alert: 'SsdprobeCollectorFailing',
-      // Of a device or, with device and id empty, of the whole node.
+      // Sources of a device or, with device and id empty, of the whole node.
       expr: |||
         (
             (max by (job, instance, device, id, collector) (ssdprobe_collector_success{collector!~"configuration|state",%(selector)s}) == 0)

@@ -41,7 +41,7 @@ local batch(state) = |||
 
 local batchSlower(state, severity, expr) = {
   alert: 'SsdprobeBatchSlower',
-  // As bad as the worst of its drives. It inhibits their alerts: see inhibit_rules.yaml.
+  // As severe as the worst of its drives. It inhibits their alerts: see inhibit_rules.yaml.
   expr: expr,
   'for': '30s',
   keep_firing_for: '10m',
@@ -59,7 +59,7 @@ local batchSlower(state, severity, expr) = {
 
 local hostSlower(config, state, severity) = {
   alert: 'SsdprobeHostSlower',
-  // The node's own verdict, which took its evidence. No drive is blamed.
+  // The node's own verdict, which has already waited for evidence. No drive is blamed.
   expr: 'max by (job, instance) (ssdprobe_host_health{state="%s",%s}) == 1' % [state, config.selector],
   'for': '30s',
   keep_firing_for: '10m',
@@ -107,9 +107,9 @@ function(config) {
 
     {
       alert: 'SsdprobeDriveSlowerThanPeers',
-      // Six hours, so that a nightly job raises nothing. What its node finds, beside its own past
-      // or the other drives there, is an alert of its own within minutes: then this one is silent,
-      // so that one drive makes one alert.
+      // Six hours, so that a nightly job raises nothing. If the node itself finds the drive slow, compared
+      // with its past or with the other drives there, another alert fires within minutes. This one is then
+      // silent, so that one drive has one alert.
       expr: |||
         max by (job, instance, device, id, model, firmware) (
             device:ssdprobe_probe_level_seconds:excess
@@ -141,7 +141,7 @@ function(config) {
 
     {
       alert: 'SsdprobeNodeSlowerThanPeers',
-      // Nine tenths of at least three drives: that is no drive's doing. A node that got
+      // Nine tenths of at least three drives: no single drive is to blame. A node that got
       // slower says so itself, within minutes.
       expr: |||
         max by (job, instance) (
@@ -173,9 +173,9 @@ function(config) {
 
     {
       alert: 'SsdprobeFirmwareSlower',
-      // One alert for each firmware. Drives are compared with those of their firmware,
-      // so none is blamed for it. Where the drives were seen to get slower with the
-      // firmware, SsdprobeChangeSlowedDrives has said so.
+      // One alert for each firmware. Drives are compared with others of the same firmware,
+      // so none is blamed for it. If drives got slower when they got the firmware,
+      // SsdprobeChangeSlowedDrives has already fired.
       expr: |||
         max by (model, firmware) (
             model_firmware:ssdprobe_probe_level_seconds:vs_fastest
@@ -208,7 +208,7 @@ function(config) {
 
     {
       alert: 'SsdprobeChangeSlowedDrives',
-      // One alert for each change, for a week after the last drive had it: then it is
+      // One alert for each change. It ends a week after the last drive changed: by then the change is
       // known. Its effect stays in ssdprobe_condition_effect_ratio.
       expr: |||
         max by (condition, from, to) (condition:ssdprobe_condition_effect_ratio:slower)

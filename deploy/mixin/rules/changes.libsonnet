@@ -1,8 +1,8 @@
-// What changes of conditions did: a firmware, a kernel, a link, a governor.
+// The effect of changes of conditions: firmware, kernel, link, governor.
 function(config) {
   name: 'ssdprobe-changes',
   rules: [
-    // Where the engine changed as well, it is not known what the other change did.
+    // If the engine changed as well, the effect of the other change is unknown.
     {
       record: 'device:ssdprobe_condition_effect_ratio:comparable',
       expr: |||
@@ -14,8 +14,8 @@ function(config) {
       |||,
     },
 
-    // The median over all drives that changed, without the label model, and over those
-    // of each model: a kernel may slow the drives of one model alone.
+    // The median over all drives that changed (without the label model), and over those
+    // of each model: a kernel may slow only the drives of one model.
     {
       record: 'condition:ssdprobe_condition_effect_ratio:count',
       expr: |||
@@ -33,9 +33,9 @@ function(config) {
       |||,
     },
 
-    // Those that made five drives slower by 15 % (p95 and p99: 30 %), by default. What a change did to
-    // one drive is known to about a tenth, as it is compared over few blocks; the
-    // median of five to a twentieth.
+    // Changes that made five drives slower by 15 % (p95 and p99: 30 %), by default. The effect on
+    // one drive is known to about a tenth, because it is measured over few blocks; the
+    // median of five drives to a twentieth.
     {
       record: 'condition:ssdprobe_condition_effect_ratio:slower',
       expr: |||

@@ -1,16 +1,16 @@
 function(config) {
   name: 'ssdprobe-devices',
   rules: [
-    // What a device is, once per target, to be joined with everything else of it:
+    // What a device is, once per target, to join with its other series:
     //   … * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-    // topk takes one when two are seen at once, as while a pod is replaced: a
+    // topk takes one if there are two at once, for example while a pod is replaced: a
     // join that finds two fails for the whole fleet.
     {
       record: 'device:ssdprobe_device_info:unique',
       expr: 'topk by (job, instance, device, id) (1, ssdprobe_device_info{%(selector)s})' % config,
     },
 
-    // What a link trained to, as a share of what both ends can do. A probe file
+    // The trained bandwidth of a link, as a share of what both ends support. A probe file
     // has the link of the device below it.
     {
       record: 'device:ssdprobe_pcie_link:ratio',
@@ -25,10 +25,10 @@ function(config) {
       |||,
     },
 
-    // The same with what drives have to share to be compared: size in bytes, empty
-    // when unknown, and engine, empty of builds that do not say. Engines of different
-    // versions measure differently: compared with each other, an upgrade of half of a
-    // fleet would make the other half slow.
+    // The same with the labels that compared drives must share: size in bytes (empty if
+    // unknown) and engine (empty for builds that do not export it). Engine versions measure
+    // differently: if they were compared, an upgrade of half a fleet would make the
+    // other half look slow.
     {
       record: 'device:ssdprobe_device_info:comparable',
       expr: |||

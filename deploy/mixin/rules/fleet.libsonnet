@@ -4,7 +4,7 @@
 function(config) {
   name: 'ssdprobe-fleet',
   rules: [
-    // One hour, so that a burst of load on one drive makes no outlier of it.
+    // One hour, so that a burst of load on one drive does not make it an outlier.
     {
       record: 'device:ssdprobe_probe_latency_percentile_seconds:avg1h',
       expr: |||

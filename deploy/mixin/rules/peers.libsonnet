@@ -1,17 +1,17 @@
-// Each drive beside its peers: the drives of its model and size, measured by the
-// same engine. Raw devices and probe files are no peers of each other.
+// Compares each drive with its peers: the drives of its model and size, measured by the
+// same engine. Raw devices and probe files are not peers of each other.
 //
-// Medians and the median absolute deviation, as bad drives do not move them: up to
-// half of the drives may be slow, and each of them is found. All is done with
-// logarithms, as slowness is a factor. 1.4826 makes a standard deviation of the
-// median absolute deviation of normally distributed values.
+// The rules use medians and median absolute deviations, because bad drives do not move
+// them: up to half of the drives may be slow, and each of them is found. They use
+// logarithms, because slowness is a factor. 1.4826 converts the median absolute deviation
+// of normally distributed values to a standard deviation.
 function(config) {
   name: 'ssdprobe-peers',
   rules: [
-    // The level of a drive: seconds, of which more is worse for every statistic. The
+    // The level of a drive, in seconds: higher is worse for every statistic. The
     // label `statistic` is that of ssdprobe_drift_ratio. The p99.9 is left out: it is
     // little more than the slowest I/O. Volumes that are virtual, or behind a network,
-    // have a model in common without being alike: add yours to those that are left out.
+    // share a model without being alike: add yours to those that are left out.
     {
       record: 'device:ssdprobe_probe_level_seconds:avg1h',
       expr: |||
@@ -41,8 +41,8 @@ function(config) {
       expr: 'quantile by (model, size, kind, engine, probe, statistic) (0.5, device:ssdprobe_probe_level_seconds:avg1h)',
     },
 
-    // Of each firmware that five drives on three nodes have. What fewer have may as
-    // well be those drives or their host.
+    // For each firmware that five drives on three nodes have. With fewer, the difference
+    // may come from those drives or their host.
     {
       record: 'model_firmware:ssdprobe_probe_level_seconds:p50',
       expr: |||
@@ -57,8 +57,8 @@ function(config) {
     },
 
     // How many times slower a drive is than the median of its peers: those with its
-    // firmware, or all when it has too few. So a slow firmware is one finding about
-    // the firmware. No series with fewer than four drives of the model.
+    // firmware, or all peers if these are too few. So a slow firmware is one finding about
+    // the firmware. There is no series with fewer than four drives of the model.
     {
       record: 'device:ssdprobe_probe_level_seconds:vs_peers',
       expr: |||
@@ -82,10 +82,10 @@ function(config) {
       expr: 'quantile by (model, size, kind, engine, probe, statistic) (0.5, abs(ln(device:ssdprobe_probe_level_seconds:vs_peers)))',
     },
 
-    // What a drive has to be beyond: six standard deviations, and a quarter slower
+    // The limit that a drive has to exceed: six standard deviations, and a quarter slower
     // (p95 and p99: half). Drives of one model differ by a few percent in the median,
-    // and few drives may seem to differ less than they do. Tails depend more on what
-    // else a drive does.
+    // and a small number of drives may seem to differ less than they do. Tails depend
+    // more on what else a drive does.
     {
       record: 'model:ssdprobe_probe_level_seconds:limit',
       expr: |||
@@ -95,8 +95,8 @@ function(config) {
       ||| % config,
     },
 
-    // The part of such a change in the level of a drive. That of a firmware is left out,
-    // as drives are compared with those of their firmware.
+    // How much the changes of conditions in ...effect_ratio:slower contribute to the level of a drive.
+    // Firmware is left out, because drives are compared with others of their firmware.
     {
       record: 'device:ssdprobe_probe_level_seconds:by_changes',
       expr: |||
@@ -110,7 +110,7 @@ function(config) {
       |||,
     },
 
-    // The ratio without that part: while a new kernel comes to a fleet, the drives that
+    // The ratio without that part: during the rollout of a new kernel, the drives that
     // have it are not worse drives. Once most have it, it is in the median as well.
     {
       record: 'device:ssdprobe_probe_level_seconds:vs_peers_and_changes',
@@ -129,9 +129,9 @@ function(config) {
       |||,
     },
 
-    // What the drives of a node share, by transport, as one cause slows an NVMe drive
-    // and a hard disk unequally: the lowest tenth of its drives, so that nine tenths
-    // are slower than that.
+    // The slowdown that the drives of a node share: the lowest decile of its drives, so that
+    // nine tenths are slower than that. By transport, because one cause slows an NVMe drive
+    // and a hard disk unequally.
     {
       record: 'instance:ssdprobe_probe_level_seconds:count',
       expr: 'count by (job, instance, transport, kind, probe, statistic) (device:ssdprobe_probe_level_seconds:vs_peers_and_changes)',
@@ -151,9 +151,9 @@ function(config) {
       |||,
     },
 
-    // How many times slower the drive itself is: without one and a half times the
-    // part of its node, as one cause slows drives unequally. A node of one or two
-    // drives has no such part, and one that is faster than others blames nobody.
+    // How many times slower the drive itself is: without the part of its node to the power
+    // of one and a half, because one cause slows drives unequally. A node of one or two
+    // drives has no such part, and a node that is faster than others blames no drive.
     {
       record: 'device:ssdprobe_probe_level_seconds:excess',
       expr: |||
@@ -166,8 +166,8 @@ function(config) {
       |||,
     },
 
-    // Each firmware against the fastest one of the model, and what it has to be
-    // beyond: 15 % (p95 and p99: 30 %), and six standard errors of the difference of
+    // Each firmware against the fastest one of the model, and the limit that it has to
+    // exceed: 15 % (p95 and p99: 30 %), and six standard errors of the difference of
     // the medians of five drives each, which is 1.2533 * (2 / 5) ^ 0.5 standard deviations.
     {
       record: 'model_firmware:ssdprobe_probe_level_seconds:vs_fastest',
