@@ -1,4 +1,4 @@
-// Command ssdprobe watches how fast drives are. See package cli.
+// Command ssdprobe monitors the speed of drives. See package cli.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// beProgram has the test binary be the program.
+// beProgram is the variable that makes the test binary run the program.
 const beProgram = "SSDPROBE_TEST_MAIN"
 
 func TestMain(m *testing.M) {
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Ctrl-C stops the loop of a shell and not only the command in it.
+// Ctrl-C stops a loop of a shell, not only the command in it.
 func TestCtrlCStopsALoop(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -38,11 +38,11 @@ func TestCtrlCStopsALoop(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
 	<-asked
-	require.NoError(t, syscall.Kill(-c.Process.Pid, syscall.SIGINT)) // as a terminal does
+	require.NoError(t, syscall.Kill(-c.Process.Pid, syscall.SIGINT)) // as a terminal does on Ctrl-C
 	said := make([]byte, 100)
-	n, _ := out.Read(said) // the end of the shell
+	n, _ := out.Read(said) // until the shell ends
 	assert.Empty(t, string(said[:n]), "the loop went on")
-	_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // if it did
+	_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // in case it has not ended
 	var ended *exec.ExitError
 	require.ErrorAs(t, c.Wait(), &ended)
 	assert.Equal(t, syscall.SIGINT, ended.Sys().(syscall.WaitStatus).Signal())

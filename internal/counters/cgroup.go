@@ -16,27 +16,25 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// CGroup is where the files of the process's control group are: those of
-// version 2, of version 1, or of both in a hybrid set-up, where each controller
-// belongs to one of the two.
+// CGroup locates the files of the process's control group. They are of version 2, of
+// version 1, or of both in a hybrid setup, where each controller belongs to one of the two.
 type CGroup struct {
 	fs     sysfs.FS
 	cpu    hierarchy
 	blkio  hierarchy
 	memory hierarchy
-	mounts int // control group file systems seen, for the message when none helps
+	mounts int // control group file systems seen, for the error if none of them helps
 }
 
-// hierarchy is where one controller's files of the process are.
+// hierarchy locates the process's files of one controller.
 type hierarchy struct {
 	version int      // 1 or 2; 0 when the kernel has no such controller
 	dirs    []string // the process's own group first, then its visible ancestors
 }
 
-// FindCGroup finds the control group of the calling process. fs must be the
-// process's own view of the machine, since /proc/self/cgroup and
-// /proc/self/mountinfo speak of paths in that. A kernel without control groups
-// gives os.ErrNotExist.
+// FindCGroup finds the control group of the calling process. fs must be the process's own
+// view of the machine, since /proc/self/cgroup and /proc/self/mountinfo contain paths in
+// that view. The error matches os.ErrNotExist if the kernel has no control groups.
 func FindCGroup(fs sysfs.FS) (CGroup, error) {
 	membership, err := readMembership(fs)
 	if err != nil {
@@ -60,11 +58,11 @@ func FindCGroup(fs sysfs.FS) (CGroup, error) {
 	}, nil
 }
 
-// Throttled is how long CPU quotas have stopped the threads of the process's
-// group and of its visible ancestors, summed over CPUs
-// (Documentation/admin-guide/cgroup-v2.rst, cpu.stat; scheduler/sched-bwc.rst).
-// Groups without a quota count nothing. The error matches os.ErrNotExist when
-// there are control groups and none is visible.
+// Throttled returns how long CPU quotas have stopped the threads of the process's group
+// and of its visible ancestors, summed over CPUs
+// (Documentation/admin-guide/cgroup-v2.rst, cpu.stat; scheduler/sched-bwc.rst). Groups
+// without a quota count nothing. The error matches os.ErrNotExist if there are control
+// groups but none is visible.
 func (c CGroup) Throttled() (time.Duration, error) {
 	if err := c.check(c.cpu, "cpu"); err != nil {
 		return 0, err
@@ -91,11 +89,11 @@ type IOLimit struct {
 	Limit string // as the kernel prints it: "riops=1000", "target=75"
 }
 
-// IOLimits returns the limits that the process's group and its visible ancestors
-// put on the device with that number ("259:0"): io.max and io.latency of version
-// 2, or the blkio.throttle files of version 1, where the kernel looks at the own
-// group alone. Missing files are no limit. The error matches os.ErrNotExist when
-// there are control groups and none is visible.
+// IOLimits returns the limits that the process's group and its visible ancestors put on
+// the device with the given number ("259:0"): io.max and io.latency of version 2, or
+// the blkio.throttle files of version 1. In version 1 the kernel applies only those of
+// the process's own group. A missing file means no limit. The error matches
+// os.ErrNotExist if there are control groups but none is visible.
 func (c CGroup) IOLimits(number string) ([]IOLimit, error) {
 	if err := c.check(c.blkio, "io"); err != nil {
 		return nil, err
@@ -124,10 +122,10 @@ func (c CGroup) IOLimits(number string) ([]IOLimit, error) {
 	return limits, nil
 }
 
-// MemoryLimit returns the smallest limit in bytes that the process's group and its visible
-// ancestors put on memory, 0 when there is none: memory.max and memory.high of version 2,
-// memory.limit_in_bytes of version 1. The error matches os.ErrNotExist when there are
-// control groups and none is visible.
+// MemoryLimit returns the smallest limit in bytes that the process's group and its
+// visible ancestors put on memory, or 0 if there is no limit: memory.max and
+// memory.high of version 2, memory.limit_in_bytes of version 1. The error matches
+// os.ErrNotExist if there are control groups but none is visible.
 func (c CGroup) MemoryLimit() (int64, error) {
 	if err := c.check(c.memory, "memory"); err != nil {
 		return 0, err
@@ -136,7 +134,7 @@ func (c CGroup) MemoryLimit() (int64, error) {
 	if c.memory.version == 1 {
 		files = []string{"memory.limit_in_bytes"}
 	}
-	// Version 1 says the largest number of whole pages where there is no limit.
+	// Without a limit, version 1 prints the largest number of bytes that is a whole number of pages.
 	const endless = 1 << 62
 	least := int64(endless)
 	for _, dir := range c.memory.dirs {
@@ -161,7 +159,7 @@ func (c CGroup) MemoryLimit() (int64, error) {
 	return least, nil
 }
 
-// check refuses a controller that exists and whose files are nowhere to be seen.
+// check returns an error for a controller that exists but whose files are not visible.
 func (c CGroup) check(h hierarchy, controller string) error {
 	if h.version != 0 && len(h.dirs) == 0 {
 		return fmt.Errorf("control group: none of the %d mounts shows the %s controller of this process: %w",
@@ -170,8 +168,8 @@ func (c CGroup) check(h hierarchy, controller string) error {
 	return nil
 }
 
-// readFrom parses a file of a control group, and returns the zero value when it
-// is not there: the controller is not enabled, or it is the topmost group.
+// readFrom parses a file of a control group. It returns the zero value if the file is
+// not there: the controller is not enabled, or it is the topmost group.
 func readFrom[T any](fs sysfs.FS, name string, parse func(io.Reader) (T, error)) (T, error) {
 	var none T
 	f, err := fs.Open(name)
@@ -197,8 +195,8 @@ func parseFlatKey(r io.Reader, key string) (uint64, error) {
 	return 0, lines.Err()
 }
 
-// parseLimits returns what lines "major:minor limit limit" say of one device,
-// without limits of "max".
+// parseLimits returns the limits of one device from lines "major:minor limit limit",
+// without those that are "max".
 func parseLimits(r io.Reader, number string) ([]string, error) {
 	var limits []string
 	lines := bufio.NewScanner(r)

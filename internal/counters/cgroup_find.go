@@ -49,8 +49,8 @@ func parseMembership(r io.Reader) ([]membership, error) {
 	return all, nil
 }
 
-// locate finds the files of one controller. It belongs to the version 1 hierarchy
-// that lists it, or else to version 2.
+// locate finds the files of one controller. The controller belongs to the version 1
+// hierarchy that lists it, or else to version 2.
 func locate(memberships []membership, mounts []*mountinfo.Info, controller string) hierarchy {
 	var h hierarchy
 	var own string
@@ -97,9 +97,9 @@ func carries(m *mountinfo.Info, version int, controller string) bool {
 	}
 }
 
-// relative returns where the group at own is below the group at root, "/" when it
-// is the same one. Both may begin with "/..": a control group namespace writes so
-// what lies outside of it.
+// relative returns where the group at own is below the group at root, "/" when it is
+// the same one. Both may begin with "/..", which in a control group namespace stands
+// for what lies outside of it.
 func relative(own, root string) (string, bool) {
 	rel, ok := strings.CutPrefix(own, strings.TrimSuffix(root, "/"))
 	if !ok || rel != "" && rel[0] != '/' || slices.Contains(strings.Split(rel, "/"), "..") {

@@ -92,7 +92,7 @@ func TestCGroup(t *testing.T) {
 				"sys/fs/cgroup/cpu,cpuacct/cpu.stat":                            "nr_periods 0\nnr_throttled 1\nthrottled_time 1500000\n",
 				"sys/fs/cgroup/blkio/docker/c1/blkio.throttle.read_iops_device": "8:16 100\n259:0 1000\n",
 				"sys/fs/cgroup/blkio/docker/c1/blkio.throttle.read_bps_device":  "",
-				// Version 1 does not hand limits down.
+				// In version 1 limits are not inherited.
 				"sys/fs/cgroup/blkio/docker/blkio.throttle.read_bps_device": "259:0 1\n",
 			},
 			want: want{1500 * time.Microsecond, []counters.IOLimit{

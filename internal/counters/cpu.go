@@ -11,19 +11,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// CPUTime is what all CPUs together have spent since boot (/proc/stat; man 5 proc_stat), to a hundredth of a second.
+// CPUTime is the time that all CPUs together have spent since boot (/proc/stat; man 5 proc_stat),
+// with a resolution of 10 ms.
 type CPUTime struct {
-	Busy  time.Duration // at work for programs, the kernel and guests
+	Busy  time.Duration // working for programs, the kernel and guests
 	Idle  time.Duration
-	Wait  time.Duration // idle while a task that ran there waits for I/O
+	Wait  time.Duration // idle while a task that ran on the CPU waits for I/O
 	Steal time.Duration // taken away by the hypervisor
 }
 
-// Total is all of it.
+// Total returns the sum of all fields.
 func (c CPUTime) Total() time.Duration { return c.Busy + c.Idle + c.Wait + c.Steal }
 
-// ReadCPUTime reads the time of all CPUs. The kernel makes the whole file for that, with a count of each interrupt: on a machine
-// of many CPUs it takes milliseconds.
+// ReadCPUTime reads the time of all CPUs. For that the kernel generates the whole file, including
+// the count of each interrupt, which takes milliseconds on a machine with many CPUs.
 func ReadCPUTime(fs sysfs.FS) (CPUTime, error) {
 	f, err := fs.Open("/proc/stat")
 	if err != nil {
@@ -33,8 +34,8 @@ func ReadCPUTime(fs sysfs.FS) (CPUTime, error) {
 	return parseCPUTime(f)
 }
 
-// parseCPUTime parses the first line, "cpu user nice system idle iowait irq softirq steal guest guest_nice". User has
-// guest in it.
+// parseCPUTime parses the first line, "cpu user nice system idle iowait irq softirq steal guest
+// guest_nice". The user column includes guest.
 func parseCPUTime(r io.Reader) (CPUTime, error) {
 	text, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {

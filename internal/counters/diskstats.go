@@ -12,8 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Sectors512 counts sectors of 512 bytes. The kernel counts in these whatever
-// the block size of the device is.
+// Sectors512 counts sectors of 512 bytes. The kernel uses this unit whatever the block
+// size of the device is.
 type Sectors512 uint64
 
 // Bytes returns the same amount in bytes.
@@ -22,8 +22,8 @@ func (s Sectors512) Bytes() uint64 { return uint64(s) * 512 }
 // Disk is one line of /proc/diskstats: what a block device or a partition did
 // since it appeared (Documentation/admin-guide/iostats.rst).
 //
-// The kernel keeps times as 32-bit milliseconds, so they start again at zero
-// after 49.7 days' worth; Since takes that into account.
+// The kernel keeps times as 32-bit milliseconds, so they wrap around after 49.7 days'
+// worth; Since takes that into account.
 type Disk struct {
 	Number string // device number, "259:0"
 	Name   string // as in /dev; sysfs writes "!" where this has "/"
@@ -38,12 +38,12 @@ type Disk struct {
 	WriteSectors Sectors512
 	WriteTime    time.Duration // sum over all writes
 
-	// InFlight is the number of I/Os given to the driver and not completed; it is
-	// of the moment, not a sum.
+	// InFlight is the current number of I/Os that were given to the driver and have not
+	// completed; it is not a sum.
 	InFlight uint64
 	// BusyTime is the time with at least one I/O in flight.
 	BusyTime time.Duration
-	// WeightedTime is the sum over time of the I/Os in flight.
+	// WeightedTime is the number of I/Os in flight, integrated over time.
 	WeightedTime time.Duration
 
 	Discards *Discards // nil before Linux 4.18
@@ -64,7 +64,7 @@ type Flushes struct {
 	Time time.Duration
 }
 
-// IOs is the number of reads, writes, discards and flushes that completed.
+// IOs returns the number of reads, writes, discards and flushes that completed.
 func (d Disk) IOs() uint64 {
 	n := d.ReadIOs + d.WriteIOs
 	if d.Discards != nil {
@@ -76,7 +76,7 @@ func (d Disk) IOs() uint64 {
 	return n
 }
 
-// ServedTime is the time that all these took together.
+// ServedTime returns the total time that the I/Os counted by IOs took.
 func (d Disk) ServedTime() time.Duration {
 	t := d.ReadTime + d.WriteTime
 	if d.Discards != nil {
@@ -145,8 +145,8 @@ func (s *subtraction) time(after, before time.Duration) time.Duration {
 	return TimeSince(after, before)
 }
 
-// TimeSince subtracts times of a Disk, which the kernel keeps as 32-bit milliseconds: a smaller
-// one later started again at zero.
+// TimeSince subtracts times of a Disk. The kernel keeps them as 32-bit milliseconds, so
+// a later time that is smaller has wrapped around.
 func TimeSince(after, before time.Duration) time.Duration {
 	if after < before {
 		after += (math.MaxUint32 + 1) * time.Millisecond
@@ -157,14 +157,14 @@ func TimeSince(after, before time.Duration) time.Duration {
 // Disks are all lines of /proc/diskstats, in its order.
 type Disks []Disk
 
-// ByNumber finds a device by its number, "259:0". A multipath namespace of NVMe that
-// counts nothing itself has the counts of its paths.
+// ByNumber finds a device by its number, "259:0". A multipath NVMe namespace that
+// counts nothing itself has the sum of the counts of its paths.
 func (d Disks) ByNumber(number string) (Disk, bool) {
 	disk, _, ok := d.byNumber(number)
 	return disk, ok
 }
 
-// byNumber is ByNumber, and reports whether the counts are those of paths.
+// byNumber is like ByNumber, and also reports whether the counts are those of paths.
 func (d Disks) byNumber(number string) (disk Disk, paths, ok bool) {
 	for _, disk := range d {
 		if disk.Number == number {
@@ -196,10 +196,10 @@ func ReadDisks(fs sysfs.FS) (Disks, error) {
 	return ParseDisks(f)
 }
 
-// ReadDisk reads the counts of the one device with a number, "259:0", from sysfs
-// (Documentation/block/stat.rst), without its name. They are those of its line in
-// /proc/diskstats, to make which the kernel sums up what each CPU has counted for each
-// device and partition of the host.
+// ReadDisk reads the counts of the device with the given number, "259:0", from sysfs
+// (Documentation/block/stat.rst). Name is empty. The counts are those of the device's
+// line in /proc/diskstats. But to print that file, the kernel sums up what each CPU has
+// counted for every device and partition of the host.
 func ReadDisk(fs sysfs.FS, number string) (Disk, error) {
 	file := "/sys/dev/block/" + number + "/stat"
 	text, err := fs.Text(file)
@@ -214,8 +214,8 @@ func ReadDisk(fs sysfs.FS, number string) (Disk, error) {
 	return disk, nil
 }
 
-// ParseDisks parses the form of /proc/diskstats: lines of 14 columns, 18 since
-// Linux 4.18, 20 since 5.5. Columns that later kernels append are left out.
+// ParseDisks parses the format of /proc/diskstats: lines of 14 columns, 18 since Linux
+// 4.18, 20 since 5.5. Columns that later kernels append are ignored.
 func ParseDisks(r io.Reader) (Disks, error) {
 	var disks Disks
 	lines := bufio.NewScanner(r)

@@ -15,8 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Three ages of the file; the numbers of a line are all different, so that no
-// two columns can be taken for one another.
+// Three versions of the format. All numbers of a line differ, so that no two columns can be mixed up.
 const (
 	line14 = "   8       0 sda 101 102 103 104 105 106 107 108 109 110 111\n"
 	line18 = " 259       0 nvme0n1 201 202 203 204 205 206 207 208 209 210 211 212 213 214 215\n"
@@ -111,9 +110,8 @@ func TestDiskSince(t *testing.T) {
 	}
 }
 
-// The machine's own diskstats against a second witness: each device's stat file
-// in sysfs, read before and after, has the same counters in the same order
-// (Documentation/block/stat.rst).
+// Compares the machine's diskstats with each device's stat file in sysfs, read before
+// and after. It has the same counters in the same order (Documentation/block/stat.rst).
 func TestReadDisksOfThisMachine(t *testing.T) {
 	fs := sysfs.New("/")
 	names, err := fs.List("/sys/block")

@@ -19,12 +19,12 @@ type Interrupt struct {
 	// CPUs are the numbers of the CPUs that Counts belong to, in the same order.
 	// CPUs that are offline have no column. All lines of a file share the slice.
 	CPUs []int
-	// Counts are the interrupts taken on each CPU since boot. The kernel keeps them
-	// in 32 bits, so they start again at zero. A line such as ERR has one count for
-	// the whole machine, and CPUs is nil then.
+	// Counts are the interrupts taken on each CPU since boot. The kernel keeps them in
+	// 32 bits, so they wrap around. A line such as ERR has one count for the whole
+	// machine; CPUs is then nil.
 	Counts []uint64
 
-	// The rest is empty where the kernel does not say.
+	// The remaining fields are empty if the kernel does not print them.
 
 	Chip    string   // "PCI-MSIX-0000:01:00.0", "ITS-MSI", "GICv3"
 	Trigger string   // hardware number and kind as printed: "1-edge", "524289 Edge"
@@ -91,8 +91,8 @@ func ReadDeviceInterrupts(fs sysfs.FS, device string) ([]Interrupt, error) {
 // they are and however many. It ends after the first error.
 func ParseInterrupts(r io.Reader) iter.Seq2[Interrupt, error] { return parseInterrupts(r, "") }
 
-// parseInterrupts yields the lines that have a text somewhere. On a machine with many
-// drives and CPUs the counts of the other lines are millions, and are not parsed.
+// parseInterrupts yields the lines that contain text. It does not parse the other
+// lines, which on a machine with many drives and CPUs have millions of counts.
 func parseInterrupts(r io.Reader, text string) iter.Seq2[Interrupt, error] {
 	return func(yield func(Interrupt, error) bool) {
 		lines := bufio.NewReaderSize(r, 64<<10) // the line of 512 CPUs is 6 KiB
@@ -158,14 +158,14 @@ func parseCPUs(header string) ([]int, error) {
 }
 
 func parseInterrupt(line string, cpus []int) (Interrupt, error) {
-	// At the first colon and not at white space: on arm64 a wide count touches it,
-	// "IPI5:1832994294".
+	// Cut at the first colon and not at white space: on arm64 a wide count follows it
+	// directly, "IPI5:1832994294".
 	name, rest, ok := strings.Cut(line, ":")
 	if name = strings.TrimSpace(name); !ok || name == "" {
 		return Interrupt{}, fmt.Errorf("line %q has no name", line)
 	}
-	// Cloned here and below, so that who keeps a name does not keep the line, which is
-	// kilobytes on a machine with many CPUs.
+	// The strings are cloned here and below, so that keeping one does not keep the
+	// whole line, which has kilobytes on a machine with many CPUs.
 	i := Interrupt{Name: strings.Clone(name), CPUs: cpus, Counts: make([]uint64, 0, len(cpus))}
 	for len(i.Counts) < len(cpus) {
 		field, after := cutField(rest)
@@ -181,7 +181,7 @@ func parseInterrupt(line string, cpus []int) (Interrupt, error) {
 	next, _ := cutField(rest)
 	switch _, err := strconv.ParseUint(next, 10, 64); {
 	case err == nil:
-		// A CPU came online after the header was written: nobody can tell whose counts these are.
+		// A CPU came online after the header was written, so the counts cannot be assigned to CPUs.
 		return Interrupt{}, fmt.Errorf("interrupt %s has more counts than the %d CPUs", name, len(cpus))
 	case len(i.Counts) == len(cpus):
 	case !numbered && len(i.Counts) == 1:

@@ -15,8 +15,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// Built from kernel/irq/proc.c and arch/arm64/kernel/smp.c: CPU 1 is offline, a
-// wide count touches the colon, one interrupt serves two queues.
+// Built from kernel/irq/proc.c and arch/arm64/kernel/smp.c: CPU 1 is offline, a wide count touches
+// the colon, and one interrupt serves two queues.
 const interruptsARM64 = `           CPU0       CPU2       CPU3
  11:   11302884   10943877   10922127     GICv3  27 Level     arch_timer
  13:          0          0          0     GICv3  23 Level     arm-pmu, 1c00000.pcie
@@ -31,7 +31,7 @@ IPI5:1832994294 1832994295 1832994296       IRQ work interrupts
 Err:          0
 `
 
-// Built from the same for x86: old and new chip names, no domain (Xen), one CPU.
+// Built from the same sources for x86: old and new chip names, no domain (Xen), one CPU.
 const interruptsX86 = `            CPU0
    0:         29   IO-APIC-edge      timer
   16:         12  IR-IO-APIC   16-fasteoi   ehci_hcd:usb1, i801_smbus
@@ -123,7 +123,7 @@ func TestReadDeviceInterrupts(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// manyInterrupts are those of 24 drives with 129 queues on a machine with 512 CPUs.
+// manyInterrupts returns the interrupts of 24 drives with 129 queues on a machine with 512 CPUs.
 func manyInterrupts(tb testing.TB) sysfs.FS {
 	tb.Helper()
 	const cpus = 512
@@ -138,7 +138,8 @@ func manyInterrupts(tb testing.TB) sysfs.FS {
 	return sysfstest.Make(tb, map[string]string{"proc/interrupts": text.String() + "\n"}, nil)
 }
 
-// The lines of other devices are millions of counts on a large server. A line that is only read is one allocation.
+// The lines of other devices have millions of counts on a large server. A line that is not parsed
+// costs one allocation.
 func TestReadDeviceInterruptsParsesNoOtherLines(t *testing.T) {
 	fs := manyInterrupts(t)
 	allocations := testing.AllocsPerRun(1, func() {
@@ -149,7 +150,7 @@ func TestReadDeviceInterruptsParsesNoOtherLines(t *testing.T) {
 	assert.Less(t, allocations, 2.0*24*129)
 }
 
-// BenchmarkReadDeviceInterrupts is what the look at one controller of a large server takes of the table.
+// BenchmarkReadDeviceInterrupts measures the lookup of one controller in the table of a large server.
 func BenchmarkReadDeviceInterrupts(b *testing.B) {
 	fs := manyInterrupts(b)
 	b.ReportAllocs()

@@ -11,17 +11,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Meter tells the engine what the kernel says of its own threads and cgroup. It
-// reads this process's own /proc, which in a container is not the host's.
+// Meter reads for the engine what the kernel reports about the engine's own threads and
+// cgroup. It reads this process's own /proc, which in a container is not the host's.
 type Meter struct {
 	fs     sysfs.FS
 	cgroup CGroup
-	// threads and quotas are false where the kernel does not tell.
+	// threads and quotas are false if the kernel does not report them.
 	threads, quotas bool
 }
 
-// NewMeter returns a meter of this process, and a warning for each thing that
-// this kernel does not tell and that measurements will therefore not know.
+// NewMeter returns a meter of this process, and a warning for each value that this
+// kernel does not report and that measurements therefore lack.
 func NewMeter() (*Meter, []record.Warning, error) {
 	m := &Meter{fs: sysfs.New("/"), threads: true, quotas: true}
 	runtime.LockOSThread()
@@ -40,7 +40,8 @@ func NewMeter() (*Meter, []record.Warning, error) {
 	return m, warnings, nil
 }
 
-// blind turns off what the kernel does not offer and passes on other errors.
+// blind switches off a value that the kernel does not offer, with a warning, and
+// returns other errors.
 func blind(err error, code, what string, on *bool, warnings *[]record.Warning) error {
 	if err == nil {
 		return nil
@@ -74,9 +75,9 @@ func (m *Meter) Throttled() (time.Duration, error) {
 	return m.cgroup.Throttled()
 }
 
-// IOLimited returns a warning when the cgroup limits this process's I/O on the
-// device of that number ("259:0"): what it measures is then the limit. Where
-// limits cannot be read there are none to warn of, as NewMeter has said.
+// IOLimited returns a warning when the cgroup limits this process's I/O on the device
+// with the given number ("259:0"), because measurements then show the limit. If the
+// limits cannot be read it returns no warning, since NewMeter has warned of that.
 func (m *Meter) IOLimited(number string) (record.Warning, bool) {
 	limits, err := m.cgroup.IOLimits(number)
 	if err != nil || len(limits) == 0 {

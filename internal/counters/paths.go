@@ -6,10 +6,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// withPaths returns what a disk did. The head of a native multipath namespace of NVMe,
-// nvme0n1, counts nothing before Linux 6.4, nor when its iostats are switched off: then
-// it is what its hidden paths did, nvme0c0n1 and so on, added up. Paths that are
-// busy at the same time count twice in the times. It reports whether there are any.
+// withPaths returns the counts of a disk, and whether they are those of its paths. The
+// head of a native multipath NVMe namespace, nvme0n1, counts nothing before Linux 6.4, or
+// if its iostats are switched off. Then the counts of its hidden paths, nvme0c0n1 and so
+// on, are added up. Paths that are busy at the same time count twice in the times.
 func (d Disks) withPaths(head Disk) (Disk, bool) {
 	if head.IOs() != 0 || head.InFlight != 0 || !strings.HasPrefix(head.Name, "nvme") {
 		return head, false
@@ -23,7 +23,7 @@ func (d Disks) withPaths(head Disk) (Disk, bool) {
 	return head, found
 }
 
-// plus adds up what two disks did, under the name of the first.
+// plus adds up the counts of two disks, under the name of the first.
 func (d Disk) plus(o Disk) Disk {
 	d.ReadIOs += o.ReadIOs
 	d.ReadMerges += o.ReadMerges

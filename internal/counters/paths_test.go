@@ -11,8 +11,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 )
 
-// The first three lines are of Linux 6.1 in the laboratory: a drive whose head counts nothing. The fourth is a second path
-// to it; the others are paths to something else, and a head that counts.
+// The first three lines are from Linux 6.1 in the test lab: a drive whose head counts nothing. The
+// fourth is a second path to it. The others are paths to another drive, and a head that counts.
 const multipath = `
  259       0 nvme0c0n1 212096 1 2089554 43766 15382 69 266828 13408 1 42752 57235 2 0 524290 1 15 58
  259       1 nvme0n1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Pressure is how much tasks of the host wait for I/O
+// Pressure says how much tasks of the host wait for a resource, I/O or CPU
 // (Documentation/accounting/psi.rst).
 type Pressure struct {
 	Some Stall // at least one task waits
@@ -30,11 +30,11 @@ type Stall struct {
 	Total      time.Duration // since boot
 }
 
-// ReadIOPressure reads /proc/pressure/io. Where the kernel was built or booted
-// without pressure information the error matches os.ErrNotExist.
+// ReadIOPressure reads /proc/pressure/io. The error matches os.ErrNotExist if the
+// kernel was built or booted without pressure information.
 func ReadIOPressure(fs sysfs.FS) (Pressure, error) { return readPressure(fs, "/proc/pressure/io") }
 
-// ReadCPUPressure reads /proc/pressure/cpu as ReadIOPressure does the other one.
+// ReadCPUPressure reads /proc/pressure/cpu. Its errors are those of ReadIOPressure.
 func ReadCPUPressure(fs sysfs.FS) (Pressure, error) { return readPressure(fs, "/proc/pressure/cpu") }
 
 func readPressure(fs sysfs.FS, name string) (Pressure, error) {
@@ -47,8 +47,8 @@ func readPressure(fs sysfs.FS, name string) (Pressure, error) {
 	return p, noPressure(err)
 }
 
-// noPressure makes the answer of a kernel that has pressure information built in
-// and switched off (EOPNOTSUPP, psi=0) match os.ErrNotExist as well.
+// noPressure makes EOPNOTSUPP match os.ErrNotExist as well. A kernel with pressure
+// information built in but switched off (psi=0) returns it.
 func noPressure(err error) error {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("%w: %w", err, os.ErrNotExist)
@@ -56,8 +56,8 @@ func noPressure(err error) error {
 	return err
 }
 
-// ParsePressure parses the form of /proc/pressure/io. Both lines must be there;
-// lines and values it does not know are left out.
+// ParsePressure parses the format of /proc/pressure/io. Both lines must be there;
+// unknown lines and values are ignored.
 func ParsePressure(r io.Reader) (Pressure, error) {
 	var p Pressure
 	seen := map[string]bool{}

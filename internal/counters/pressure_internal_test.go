@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A kernel booted with psi=0 has the file and answers EOPNOTSUPP to whoever opens it.
+// A kernel booted with psi=0 has the file, but opening it gives EOPNOTSUPP.
 func TestNoPressure(t *testing.T) {
 	off := noPressure(&os.PathError{Op: "open", Path: "/proc/pressure/io", Err: unix.EOPNOTSUPP})
 	require.ErrorIs(t, off, os.ErrNotExist)

@@ -8,15 +8,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Queue is what the request queue of a device lets through
-// (Documentation/ABI/stable/sysfs-block). What the kernel does not say is 0.
+// Queue holds the limits of a device's request queue (Documentation/ABI/stable/sysfs-block). A
+// value that the kernel does not report is 0.
 type Queue struct {
-	// Requests are those that each hardware queue can have: nr_requests. A device that is
-	// made of others has no requests of its own, and 0.
+	// Requests is the number of requests that each hardware queue can hold: nr_requests. It is 0
+	// for a device that is made of others, which has no requests of its own.
 	Requests int
 	// HardwareQueues is the number of queues of blk-mq.
 	HardwareQueues int
-	// MaxRequestBytes is the most that one request may have: max_sectors_kb.
+	// MaxRequestBytes is the largest size of one request: max_sectors_kb.
 	MaxRequestBytes int64
 }
 

@@ -15,7 +15,7 @@ func TestReadQueue(t *testing.T) {
 	host := sysfstest.Make(t, map[string]string{
 		drive + "queue/max_sectors_kb": "1280\n", drive + "queue/nr_requests": "1023\n",
 		drive + "mq/0/cpu_list": "0, 1\n", drive + "mq/1/cpu_list": "2, 3\n",
-		array + "queue/max_sectors_kb": "512\n", array + "queue/nr_requests": "128\n", // which the kernel says of all
+		array + "queue/max_sectors_kb": "512\n", array + "queue/nr_requests": "128\n", // the kernel prints this for all devices
 		"sys/devices/silent/mq/0/cpu_list":      "0\n",
 		"sys/devices/odd/queue/max_sectors_kb":  "many\n",
 		"sys/devices/odd2/queue/nr_requests":    "-\n",
@@ -29,7 +29,7 @@ func TestReadQueue(t *testing.T) {
 		"259:0": {Requests: 1023, HardwareQueues: 2, MaxRequestBytes: 1280 << 10},
 		"9:0":   {MaxRequestBytes: 512 << 10},
 		"8:0":   {HardwareQueues: 1},
-		"8:99":  {}, // it left
+		"8:99":  {}, // it has left
 	} {
 		got, err := counters.ReadQueue(host, number)
 		require.NoError(t, err, number)

@@ -11,35 +11,34 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Timing says what the times of a Disk are worth.
+// Timing says how accurate the times of a Disk are.
 type Timing int
 
 // The timings.
 const (
-	// NoTimes: the device counts I/Os only, as md did before Linux 5.14. BusyTime and InFlight
-	// are those of its members, busy as they are on average, WeightedTime is their sum; the
-	// times of operations are zero.
+	// NoTimes: the device counts only I/Os, as md did before Linux 5.14. BusyTime is the mean over
+	// its members, InFlight and WeightedTime are the sums; the times of operations are zero.
 	NoTimes Timing = iota
-	// TickTimes are in ticks of the kernel's clock, 1 to 10 ms each, and right on average only:
-	// those of devices without a queue of requests (dm, md), and all before Linux 5.5.
+	// TickTimes are in ticks of the kernel's clock, 1 to 10 ms each, and right only on average.
+	// Devices without a queue of requests (dm, md) have them, and before Linux 5.5 all devices.
 	TickTimes
 	// ExactTimes are of a device whose driver has a queue of requests.
 	ExactTimes
 )
 
-// Source says how a device counts.
+// Source says how a device counts its I/O.
 type Source struct {
 	Number string // "259:0"
 	// requests says that its driver has a queue of requests.
 	requests bool
 	// members are the numbers of the devices and partitions that it is made of.
 	members []string
-	// below are the numbers of all disks below it, whose partitions and volumes it is made of.
+	// below are the numbers of all disks that it is made of, directly or indirectly.
 	below []string
 }
 
-// FindSource finds out how the device with a number counts. One that is not there is no
-// error: what it is read from says so.
+// FindSource finds out how the device with the given number counts. It is no error if the
+// device is not there: reading the counts reports that.
 func FindSource(host sysfs.FS, number string) (Source, error) {
 	s := Source{Number: number}
 	dir := path.Join("/sys/dev/block", number)
@@ -59,8 +58,8 @@ func FindSource(host sysfs.FS, number string) (Source, error) {
 	return s, nil
 }
 
-// Below are the numbers of the disks that do what the device is asked to do: those that it is
-// made of, those that they are made of, and so on. I/O on it is I/O on them.
+// Below returns the numbers of the disks that the device is made of, directly or indirectly.
+// I/O on the device is I/O on them.
 func (s Source) Below() []string { return s.below }
 
 // membersOf returns the numbers of the devices and partitions that a device is made of.
@@ -83,7 +82,7 @@ func membersOf(host sysfs.FS, dir string) ([]string, error) {
 	return numbers, nil
 }
 
-// disksBelow adds to known the disks of members, and those below them.
+// disksBelow adds the disks of members, and those below them, to known.
 func disksBelow(host sysfs.FS, members, known []string) ([]string, error) {
 	for _, member := range members {
 		dir, err := host.Resolve(path.Join("/sys/dev/block", member))
@@ -114,15 +113,15 @@ func disksBelow(host sysfs.FS, members, known []string) ([]string, error) {
 	return known, nil
 }
 
-// In returns what the device has counted, among all disks of its host; false when it is not
-// there.
+// In returns the counts of the device, given those of all disks of its host. It returns false
+// if the device is not among them.
 func (s Source) In(disks Disks) (Disk, Timing, bool) {
 	d, paths, ok := disks.byNumber(s.Number)
 	if !ok {
 		return Disk{}, NoTimes, false
 	}
 	timing := s.timing(d)
-	if paths && d.Flushes != nil { // they have queues of requests
+	if paths && d.Flushes != nil { // the paths have queues of requests
 		timing = ExactTimes
 	}
 	if timing == NoTimes {
@@ -131,14 +130,14 @@ func (s Source) In(disks Disks) (Disk, Timing, bool) {
 	return d, timing, true
 }
 
-// Read reads what the device has counted. It matches fs.ErrNotExist when the device is not there.
+// Read reads the counts of the device. The error matches fs.ErrNotExist if the device is not there.
 func (s Source) Read(host sysfs.FS) (Disk, Timing, error) {
 	d, err := ReadDisk(host, s.Number)
 	if err == nil && d.IOs() > 0 && s.timing(d) != NoTimes {
 		return d, s.timing(d), nil
 	}
-	// It counts nothing itself, or no times: those of other devices stand for it. Or it is
-	// gone, which diskstats tells as well.
+	// The device counts nothing itself, or no times, so the counts of other devices are
+	// needed. Or it is gone, which diskstats also shows.
 	disks, err := ReadDisks(host)
 	if err != nil {
 		return Disk{}, NoTimes, err
@@ -154,14 +153,14 @@ func (s Source) timing(d Disk) Timing {
 	switch {
 	case len(s.members) > 0 && d.IOs() > 0 && d.BusyTime+d.ServedTime() == 0 && d.InFlight == 0:
 		return NoTimes
-	case s.requests && d.Flushes != nil: // flushes are counted since Linux 5.5, and times in ticks until 5.0
+	case s.requests && d.Flushes != nil: // flushes are counted since Linux 5.5; times were in ticks until 5.0
 		return ExactTimes
 	default:
 		return TickTimes
 	}
 }
 
-// addMembers lets the members of an array stand for its times.
+// addMembers derives the times of an array from its members.
 func (s Source) addMembers(d *Disk, disks Disks) {
 	for _, number := range s.members {
 		if member, ok := disks.ByNumber(number); ok {

@@ -13,8 +13,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// stacked is a host with two drives, an array of their partitions that counts I/Os only, as md did before
-// Linux 5.14, a volume on the array, a namespace of NVMe that its path counts for, and a drive of an old kernel.
+// stacked returns a host with two drives, an array of their partitions that counts only I/Os, as md
+// did before Linux 5.14, a volume on the array, an NVMe namespace whose path counts for it, and a
+// drive of an old kernel.
 func stacked(t *testing.T) sysfs.FS {
 	t.Helper()
 	return sysfstest.Make(t, map[string]string{

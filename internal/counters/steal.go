@@ -11,12 +11,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// userHZ is how many of the kernel's ticks are a second in the files of /proc (man 7 time).
+// userHZ is the number of ticks per second in the files of /proc (man 7 time).
 const userHZ = 100
 
-// ReadSteal reads how long the hypervisor has run something else on each CPU while this machine
-// wanted it, in the order of the CPUs that are online (/proc/stat; man 5 proc_stat), to a
-// hundredth of a second.
+// ReadSteal reads for each online CPU, in order, how long the hypervisor has run something else
+// while this machine wanted the CPU (/proc/stat; man 5 proc_stat). The resolution is 10 ms.
 func ReadSteal(fs sysfs.FS) ([]time.Duration, error) {
 	f, err := fs.Open("/proc/stat")
 	if err != nil {

@@ -13,10 +13,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// ReadTasks returns what the scheduler did to each thread of a process, by the
-// thread's number (/proc/PID/task/TID/schedstat). Threads that have not run yet,
-// or that end meanwhile, are left out, and InvoluntarySwitches stays 0. fs is a view
-// in which the process has that number.
+// ReadTasks returns the scheduler's counts for each thread of a process, by thread id
+// (/proc/PID/task/TID/schedstat). It leaves out threads that have not run yet or that end
+// meanwhile. InvoluntarySwitches stays 0. fs must be a view in which the process has the id pid.
 //
 // The error matches os.ErrNotExist when the process is gone.
 func ReadTasks(fs sysfs.FS, pid int) (map[int]Thread, error) {
@@ -41,8 +40,8 @@ func ReadTasks(fs sysfs.FS, pid int) (map[int]Thread, error) {
 	return tasks, nil
 }
 
-// ReadChildren returns the numbers of the processes that the threads of a process
-// started (/proc/PID/task/TID/children); none where the kernel does not tell.
+// ReadChildren returns the ids of the processes that the threads of a process started
+// (/proc/PID/task/TID/children); none if the kernel does not list them.
 //
 // The error matches os.ErrNotExist when the process is gone.
 func ReadChildren(fs sysfs.FS, pid int) ([]int, error) {
@@ -63,8 +62,8 @@ func ReadChildren(fs sysfs.FS, pid int) ([]int, error) {
 	return children, nil
 }
 
-// eachTask reads a file of each thread of a process, by the thread's number as it is listed.
-// Threads that end meanwhile are left out.
+// eachTask passes the thread id and the content of a file of each thread of a process
+// to take. Threads that end meanwhile are left out.
 func eachTask(fs sysfs.FS, pid int, file string, take func(name string, data []byte) error) error {
 	dir := path.Join("/proc", strconv.Itoa(pid), "task")
 	names, err := fs.List(dir)
@@ -73,7 +72,7 @@ func eachTask(fs sysfs.FS, pid int, file string, take func(name string, data []b
 	}
 	for _, name := range names {
 		data, err := fs.Bytes(path.Join(dir, name, file))
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) { // ended before or after the opening
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) { // the thread ended before or after the file was opened
 			continue
 		} else if err != nil {
 			return err
@@ -85,15 +84,15 @@ func eachTask(fs sysfs.FS, pid int, file string, take func(name string, data []b
 	return nil
 }
 
-// ProcessIO is what a process moved from and to block devices, its threads that ended
-// included and its children not.
+// ProcessIO is what a process has read from and written to block devices, including its
+// threads that have ended but not its children.
 type ProcessIO struct {
-	Read    uint64 // bytes, without those that the page cache had
-	Written uint64 // bytes, those that only went to the page cache so far included
+	Read    uint64 // bytes, without reads served by the page cache
+	Written uint64 // bytes, including those that are only in the page cache so far
 }
 
 // ReadProcessIO reads /proc/PID/io (Documentation/filesystems/proc.rst). The error
-// matches os.ErrNotExist when the process is gone or the kernel does not count.
+// matches os.ErrNotExist if the process is gone or the kernel does not count I/O.
 func ReadProcessIO(fs sysfs.FS, pid int) (ProcessIO, error) {
 	data, err := fs.Bytes(path.Join("/proc", strconv.Itoa(pid), "io"))
 	if errors.Is(err, unix.ESRCH) {

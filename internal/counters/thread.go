@@ -12,13 +12,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Thread is what the scheduler did to one thread since it started.
+// Thread holds the scheduler's counts for one thread since it started.
 type Thread struct {
 	Ran  time.Duration // on a CPU
-	Wait time.Duration // could have run, and waited for a CPU
-	// Timeslices is how often it was put on a CPU.
+	Wait time.Duration // runnable, but waiting for a CPU
+	// Timeslices is how often the thread was put on a CPU.
 	Timeslices uint64
-	// InvoluntarySwitches is how often it was taken off a CPU though it could have gone on.
+	// InvoluntarySwitches is how often the thread was preempted.
 	InvoluntarySwitches int64
 }
 
@@ -33,12 +33,11 @@ func (t Thread) Sub(before Thread) Thread {
 }
 
 // ReadThread reads the calling thread's /proc/thread-self/schedstat
-// (Documentation/scheduler/sched-stats.rst) and its resource usage. It costs
-// some microseconds. The caller has locked its goroutine to the thread, and fs is
+// (Documentation/scheduler/sched-stats.rst) and its resource usage. It costs some
+// microseconds. The caller must have locked its goroutine to the thread, and fs must be
 // the process's own view.
 //
-// A kernel that does not keep these times gives errors.ErrUnsupported or
-// os.ErrNotExist.
+// The error matches errors.ErrUnsupported or os.ErrNotExist if the kernel does not keep these times.
 func ReadThread(fs sysfs.FS) (Thread, error) {
 	data, err := fs.Bytes("/proc/thread-self/schedstat")
 	if err != nil {
@@ -70,8 +69,8 @@ func parseSchedstat(data []byte) (Thread, error) {
 		}
 		values[i] = n
 	}
-	// Whoever reads this runs, so it was put on a CPU at least once: all zeros is
-	// how a kernel says that it does not count (kernel/sched, sched_info_on).
+	// A thread that reads its own file runs, so it was put on a CPU at least once. All
+	// zeros therefore mean that the kernel does not count (kernel/sched, sched_info_on).
 	if values == [3]uint64{} {
 		return Thread{}, fmt.Errorf("schedstat: the kernel does not count: %w", errors.ErrUnsupported)
 	}

@@ -47,7 +47,7 @@ func TestThreadSub(t *testing.T) {
 		after.Sub(before))
 }
 
-// The real scheduler: the time that a thread ran grows while it runs.
+// On the real scheduler, the run time of a thread grows while it runs.
 func TestReadThreadOfThisMachine(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -66,7 +66,7 @@ func TestReadThreadOfThisMachine(t *testing.T) {
 	}
 }
 
-// What reading around a round costs.
+// BenchmarkReadThread measures the cost of reading before and after a round.
 func BenchmarkReadThread(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -8,9 +8,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// InterruptNames returns the names under which the interrupts of a device's
-// queues stand in /proc/interrupts: its NVMe controllers, or its virtio device.
-// Other devices share their adapter's interrupts and have none of their own.
+// InterruptNames returns the names under which the interrupts of a device's queues
+// appear in /proc/interrupts: its NVMe controllers, or its virtio device. Other devices
+// share their adapter's interrupts and have none of their own.
 func InterruptNames(fs sysfs.FS, d record.Device) ([]string, error) {
 	if d.Transport != "virtio" {
 		return d.Controllers, nil

@@ -14,9 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// attributes reads the files of one directory of sysfs, each of which may be
-// absent, and gathers why those that are there could not be read. Drives choose what
-// some of them say, so all text is made printable.
+// attributes reads the files of one sysfs directory. A file may be absent; the errors of files that
+// exist are collected. Drives control the content of some files, so all text is made printable.
 type attributes struct {
 	fs   sysfs.FS
 	dir  string
@@ -44,8 +43,8 @@ func (a *attributes) words(name string) string {
 	return words(text)
 }
 
-// words makes text printable, with every run of white space as one blank. A tab is white
-// space, and would not be any more once it is escaped.
+// words makes text printable, with every run of white space as one blank. White space is
+// replaced first, because a tab is no longer white space once it is escaped.
 func words(text string) string {
 	return printable.Name(strings.Join(strings.Fields(text), " "))
 }
@@ -70,8 +69,8 @@ func (a *attributes) number(name string) (int64, bool) {
 	return n, err == nil
 }
 
-// known returns an attribute of a directory that is a decimal number; unknown when it is not there. A directory
-// that is not absolute is one of the device's.
+// known returns a decimal attribute of a directory; unknown if it is not there. A
+// relative directory is below that of the device.
 func (a *attributes) known(dir, name string) record.Number {
 	if !path.IsAbs(dir) {
 		dir = path.Join(a.dir, dir)
@@ -109,9 +108,9 @@ func (a *attributes) resolve(name string) string {
 	return resolved
 }
 
-// note keeps an error unless it is the kernel's way to say that the device has no
-// such attribute: a driver that does not know its value answers EINVAL or
-// EOPNOTSUPP where another would not make the file.
+// note collects an error, unless it means that the device has no such attribute. A
+// driver that does not know the value answers EINVAL or EOPNOTSUPP, where another driver
+// would not create the file.
 func (a *attributes) note(err error) {
 	if err == nil || errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP) {
 		return
@@ -119,7 +118,7 @@ func (a *attributes) note(err error) {
 	a.errs = append(a.errs, err)
 }
 
-// err returns what could not be read of the device, nil when all could.
+// err returns what could not be read of the device, or nil.
 func (a *attributes) err(name string) error {
 	if len(a.errs) == 0 {
 		return nil

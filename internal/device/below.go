@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Below is what a file rests on.
+// Below describes the device under a file.
 type Below struct {
 	// Device is the lowest device that holds all of the filesystem; the zero Device
 	// when the filesystem does not name one.
@@ -25,20 +25,19 @@ type Below struct {
 	Warnings   []record.Warning
 }
 
-// Filesystems tells what files rest on. It reads the mounts, and each device, once:
-// make a new one for each look at the host. It may be used by several goroutines: one
-// that waits for a filesystem or a driver that hangs does not hold up those that need
-// another.
+// Filesystems finds the devices under files. It reads the mounts, and each device, once:
+// make a new one for each look at the host. It is safe for concurrent use. A goroutine that
+// waits for a hanging filesystem or driver does not block goroutines that need another one.
 type Filesystems struct {
 	fs     sysfs.FS
 	mounts func() ([]*mountinfo.Info, error)
 
-	mu sync.Mutex // of the map alone: a lookup may hang in a driver
-	// disks looks up the disk with a number, once.
+	mu sync.Mutex // guards only the map: a lookup may hang in a driver
+	// disks holds, by number, functions that look up a disk once.
 	disks map[string]func() (Below, error)
 }
 
-// NewFilesystems returns the mounts and devices that fs shows.
+// NewFilesystems returns a Filesystems for the mounts and devices in fs.
 func NewFilesystems(fs sysfs.FS) *Filesystems {
 	return &Filesystems{
 		fs: fs, disks: map[string]func() (Below, error){},
@@ -46,7 +45,8 @@ func NewFilesystems(fs sysfs.FS) *Filesystems {
 	}
 }
 
-// disk returns what looks up the disk with a number. It may hang in the disk's driver.
+// disk returns the function that looks up the disk with a number. That function may hang
+// in the disk's driver.
 func (f *Filesystems) disk(number string) func() (Below, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,15 +58,14 @@ func (f *Filesystems) disk(number string) func() (Below, error) {
 	return lookup
 }
 
-// BelowFile returns the device under the filesystem that path is or would be on, as
-// this process sees it, with the filesystem and its mount options among the
-// conditions. The path need not exist yet.
+// BelowFile returns the device under the filesystem that path is or would be on, as this process sees
+// it. The conditions include the filesystem and its mount options. The path need not exist yet.
 //
-// A partition stands for its disk, and what is by its nature made of one device (dm-crypt,
-// a volume of LVM) for that device, with Conditions.Stack naming what is between. A
-// filesystem that is not on one block device (btrfs, overlay, tmpfs, NFS, ZFS) has a
-// warning instead of a device. The error joins what could not be read; the rest
-// is returned all the same.
+// Instead of a partition it returns the disk. Instead of a device that is by its nature
+// made of one other (dm-crypt, an LVM volume) it returns that one, and Conditions.Stack
+// names the layers between. A filesystem that is not on one block device (btrfs, overlay,
+// tmpfs, NFS, ZFS) has a warning instead of a device. The error joins what could not be
+// read; the rest is still returned.
 func (f *Filesystems) BelowFile(path string) (Below, error) {
 	var below Below
 	resolved, err := follow(path)
@@ -79,17 +78,18 @@ func (f *Filesystems) BelowFile(path string) (Below, error) {
 	return below, err
 }
 
-// follow returns a path without symbolic links. It looks up names on the path's own filesystem,
-// which may hang; nothing else here touches that. Paths are as this process sees them: so are
-// mounts, whatever root the files of the host are seen at. Parts that do not exist yet are left
-// as they are.
+// follow resolves the symbolic links in a path. It looks up names on the path's own
+// filesystem, which may hang; nothing else in this file touches that filesystem. The path
+// is as this process sees it, like the mounts, whatever the root of the FS is. Parts that
+// do not exist yet are left unchanged.
 func follow(name string) (string, error) {
 	name, err := filepath.Abs(name)
 	if err != nil {
 		return "", err
 	}
-	// An automounter mounts what is looked into, not what is merely looked at: until then the mount point is the automounter's.
-	_, _ = os.Stat(name + "/.") // it may be a file, or not be there
+	// A lookup inside a directory triggers an automounter, a stat of the directory does
+	// not. Until then the mount point belongs to the automounter.
+	_, _ = os.Stat(name + "/.") // the path may be a file, or not exist
 	missing := ""
 	for at := name; ; at = filepath.Dir(at) {
 		resolved, err := filepath.EvalSymlinks(at)
@@ -115,18 +115,18 @@ func (f *Filesystems) belowResolved(path string) (Below, error) {
 }
 
 func (f *Filesystems) belowMount(mount mountinfo.Info) (Below, error) {
-	if mount.Major == 0 { // not a block device's number but one of the filesystem's own
+	if mount.Major == 0 { // not the number of a block device but an anonymous one
 		return deviceless(f.fs, mount)
 	}
 	below, err := f.disk(fmt.Sprintf("%d:%d", mount.Major, mount.Minor))()
 	if errors.Is(err, errNoSuchNumber) {
 		return deviceless(f.fs, mount)
 	}
-	below.Warnings = slices.Clone(below.Warnings) // callers add theirs
+	below.Warnings = slices.Clone(below.Warnings) // callers append to it
 	return below, err
 }
 
-// errNoSuchNumber says that the number of a mount is that of no device.
+// errNoSuchNumber says that no device has the number of a mount.
 var errNoSuchNumber = errors.New("no device has the number")
 
 func belowNumber(fs sysfs.FS, number string) (Below, error) {
@@ -139,7 +139,7 @@ func belowNumber(fs sysfs.FS, number string) (Below, error) {
 	return lowest(fs, disk)
 }
 
-// deviceless is what is known when no device is.
+// deviceless returns what is known without a device.
 func deviceless(fs sysfs.FS, mount mountinfo.Info) (Below, error) {
 	a := &attributes{fs: fs}
 	host, warnings := hostConditions(a)
@@ -153,15 +153,14 @@ func deviceless(fs sysfs.FS, mount mountinfo.Info) (Below, error) {
 	}, errors.Join(a.errs...)
 }
 
-// between is what lies between a filesystem and the lowest device, ready for what it
-// lies on to be added.
+// between describes the layers between a filesystem and the lowest device. The name of the
+// next lower device can be appended to its texts.
 type between struct {
-	text, key string // as of stackText and stackKey
-	member    string // of the lowest device; empty when nothing lies between
+	text, key string // in the form of stackText and stackKey
+	member    string // the name of the lowest device or its partition; empty when nothing lies between
 }
 
-// lowest goes down from the disk with a name in /sys/block to the first that is not
-// made of one device by its nature.
+// lowest descends from the disk with the given name in /sys/block to the first device that is not madeOfOne.
 func lowest(fs sysfs.FS, name string) (Below, error) {
 	links, err := byID(fs)
 	if err != nil {
@@ -189,7 +188,7 @@ func lowest(fs sysfs.FS, name string) (Below, error) {
 	}
 }
 
-// restsOn completes what is known of the lowest device.
+// restsOn adds the conditions and warnings of the lowest device.
 func restsOn(a *attributes, f found, above between, links map[string][]string) (Below, error) {
 	conditions, warnings, err := Conditions(a.fs, f.Device)
 	switch {
@@ -203,8 +202,7 @@ func restsOn(a *attributes, f found, above between, links map[string][]string) (
 	return Below{Device: f.Device, Conditions: conditions, Warnings: warnings}, errors.Join(f.err, err)
 }
 
-// diskAt returns the name in /sys/block of the device at a path of sysfs: of a
-// partition that of its disk.
+// diskAt returns the name in /sys/block of the device at a path of sysfs; for a partition, that of its disk.
 func diskAt(fs sysfs.FS, name string) (string, error) {
 	dir, err := fs.Resolve(name)
 	if err != nil {

@@ -62,8 +62,7 @@ func codes(warnings []record.Warning) []string {
 	return list
 }
 
-// Which mount a path is on is decided as the kernel does, not by the longest mount
-// point: mounts lie on top of one another.
+// The mount of a path is found as the kernel does, not by the longest mount point, because mounts can hide each other.
 func TestBelowFileFollowsMounts(t *testing.T) {
 	for _, test := range []struct{ name, mounts, path, want string }{
 		{"a mount hides those below it", `
@@ -113,7 +112,7 @@ func TestBelowFileWithoutMounts(t *testing.T) {
 	require.ErrorContains(t, err, "garbage")
 }
 
-// A device that is made of itself cannot be; a made-up machine must not hang us.
+// A device cannot be made of itself, but a made-up machine that says so must not cause a hang.
 func TestBelowFileOfACircle(t *testing.T) {
 	fs := sysfstest.Make(t, map[string]string{
 		"proc/self/mountinfo":                    "1 0 253:0 / / rw - ext4 a rw\n",
@@ -130,8 +129,7 @@ func TestBelowFileOfACircle(t *testing.T) {
 	require.ErrorContains(t, err, "is made of itself")
 }
 
-// Links in the path are this process's own and are followed; what is not there yet
-// is taken as it stands.
+// Links in the path are this process's own and are followed; parts that do not exist yet are left unchanged.
 func TestBelowFileFollowsLinks(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// A driver that hangs in sysfs holds up only what is on its own drive. A FIFO nobody writes to stands for its attribute.
+// A driver that hangs in sysfs only blocks lookups on its own drive. A FIFO without a writer stands for its attribute.
 func TestADriverThatHangsHoldsUpItsOwnDriveOnly(t *testing.T) {
 	root, hung, fine := t.TempDir(), t.TempDir(), t.TempDir()
 	sysfstest.Add(t, root, map[string]string{
@@ -32,7 +32,7 @@ func TestADriverThatHangsHoldsUpItsOwnDriveOnly(t *testing.T) {
 	ask := func(dir string) <-chan device.Below {
 		answer := make(chan device.Below, 1)
 		go func() {
-			below, _ := mounted.BelowFile(dir) // of the one that hangs nothing can be read
+			below, _ := mounted.BelowFile(dir) // nothing can be read of the hanging one
 			answer <- below
 		}()
 		return answer

@@ -10,10 +10,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Conditions reads what may rightly change the speed of a device, and what is to be
-// warned of. The engine is left to whoever measures; Filesystem and MountOptions are
-// set by BelowFile. The error joins what could not be read; the rest is returned all
-// the same. It matches os.ErrNotExist when the device is gone.
+// Conditions reads what may legitimately change the speed of a device, and returns
+// warnings about it. The caller that measures sets the engine; BelowFile sets
+// Filesystem and MountOptions. The error joins what could not be read; the rest is
+// still returned. The error matches os.ErrNotExist if the device is gone.
 func Conditions(fs sysfs.FS, d record.Device) (record.Conditions, []record.Warning, error) {
 	dir, err := fs.Resolve(path.Join(blockDir, sysfs.DirName(d.Name)))
 	if err != nil {
@@ -51,8 +51,8 @@ func hostConditions(a *attributes) (record.Conditions, []record.Warning) {
 	return c, nil
 }
 
-// queue returns the device whose queue holds and orders the I/O: for a multipath
-// NVMe namespace, which has none of its own, that of its first path.
+// queue returns the device whose queue holds and orders the I/O. A multipath NVMe
+// namespace has no queue of its own; its first path is returned.
 func (a *attributes) queue(d record.Device) *attributes {
 	if a.target("device/subsystem") != "nvme-subsystem" {
 		return &attributes{fs: a.fs, dir: a.dir}
@@ -63,8 +63,9 @@ func (a *attributes) queue(d record.Device) *attributes {
 	return &attributes{fs: a.fs, dir: a.dir}
 }
 
-// warnings says what about the device itself makes its figures less trustworthy. The texts do not name the device, so
-// that those of several devices are the same: whoever shows one names it.
+// warnings describes what about the device itself makes its figures less trustworthy.
+// The texts do not name the device, so that they are the same for all devices; whoever
+// shows one adds the name.
 func warnings(d record.Device) []record.Warning {
 	var list []record.Warning
 	warn := func(code, format string, args ...any) {
@@ -103,8 +104,8 @@ func stacked(stack string) record.Warning {
 // on stands between a device and what it is made of.
 const on = " on "
 
-// stackText says "md0 (raid1) on nvme0n1, nvme1n1", for people; empty for what is not
-// made of other devices.
+// stackText returns "md0 (raid1) on nvme0n1, nvme1n1" for display; empty for a device
+// that is not made of others.
 func stackText(d record.Device) string {
 	if len(d.Members) == 0 {
 		return ""
@@ -112,7 +113,7 @@ func stackText(d record.Device) string {
 	return layer(d) + on + strings.Join(d.Members, ", ")
 }
 
-// layer says "md0 (raid1)".
+// layer returns "md0 (raid1)".
 func layer(d record.Device) string {
 	if d.Model != "" && (d.Kind == record.KindMD || d.Kind == record.KindDM) {
 		return fmt.Sprintf("%s (%s)", d.Name, d.Model)
@@ -120,7 +121,7 @@ func layer(d record.Device) string {
 	return d.Name
 }
 
-// format returns the block sizes, and what each block carries beside the data.
+// format returns the block sizes, and the metadata and protection of each block.
 func format(a *attributes, d record.Device) (f record.BlockFormat) {
 	if d.LogicalBlockBytes == 0 {
 		return f
@@ -135,7 +136,7 @@ func format(a *attributes, d record.Device) (f record.BlockFormat) {
 	return f
 }
 
-// polling returns whether I/Os may be waited for by polling, and with how many queues.
+// polling returns whether the kernel may poll for completions, and with how many queues.
 func polling(queue *attributes, d record.Device) record.Polling {
 	switch text := queue.text("queue/io_poll"); {
 	case text == "":
@@ -171,8 +172,8 @@ func aspm(a *attributes, d record.Device) record.ASPM {
 	return record.ASPM{States: strings.Join(states, " "), Policy: selected(a.at("/sys/module/pcie_aspm/parameters", "policy"))}
 }
 
-// selected returns the choice that is in force, the one in brackets: "none" of
-// "[none] mq-deadline". A single word stands for itself; empty when there is neither.
+// selected returns the active choice, which is in brackets: "none" for "[none] mq-deadline".
+// A single word counts without brackets. The result is empty if there is neither.
 func selected(text string) string {
 	words := strings.Fields(text)
 	for _, word := range words {

@@ -153,7 +153,7 @@ func TestConditionsOfWhatIsGone(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// What cannot be read is told, and the rest is there all the same.
+// The error reports what cannot be read; the rest is still returned.
 func TestConditionsInPart(t *testing.T) {
 	root := t.TempDir()
 	sysfstest.Add(t, root, map[string]string{"sys/block/x/queue/nr_requests": "64\n"}, nil)

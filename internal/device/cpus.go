@@ -11,23 +11,23 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// maxCPU bounds the numbers of CPUs that are believed, far above the 8192 that
-// the kernel can be built for, so that a wrong list cannot fill the memory.
+// maxCPU bounds the CPU numbers that are accepted, so that a wrong list cannot fill the
+// memory. It is far above the 8192 CPUs that the kernel can be built for.
 const maxCPU = 1 << 16
 
-// CPUSet is the online CPUs of a NUMA node.
+// CPUSet holds the online CPUs of a NUMA node.
 type CPUSet struct {
 	// CPUs are the numbers of the CPUs: first one of each physical core, in
 	// order, then the second hardware thread of each, and so on.
 	CPUs []int
-	// Cores is how many physical cores they are: CPUs[:Cores] share none.
+	// Cores is the number of physical cores. No two of CPUs[:Cores] share one.
 	Cores int
 }
 
-// CPUs returns the online CPUs of a NUMA node; of the whole machine when node is
-// negative, which is what a device says that is attached to none. Whether this process
-// may run on them is not looked at (sched_getaffinity(2) tells). The error matches
-// os.ErrNotExist when there is no such node.
+// CPUs returns the online CPUs of a NUMA node. A negative node, as that of a device
+// that is attached to none, means the whole machine. CPUs does not check whether this
+// process may run on them (see sched_getaffinity(2)). The error matches os.ErrNotExist
+// when there is no such node.
 func CPUs(fs sysfs.FS, node int) (CPUSet, error) {
 	file := "/sys/devices/system/cpu/online"
 	if node >= 0 {
@@ -42,7 +42,7 @@ func CPUs(fs sysfs.FS, node int) (CPUSet, error) {
 	for _, cpu := range online {
 		siblings, err := readCPUList(fs, fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
 		if errors.Is(err, os.ErrNotExist) {
-			siblings = []int{cpu} // a kernel that does not tell: each is a core of its own
+			siblings = []int{cpu} // the kernel does not report it: each counts as a core of its own
 		} else if err != nil {
 			return CPUSet{}, fmt.Errorf("read the topology of CPU %d: %w", cpu, err)
 		}
@@ -65,8 +65,8 @@ type NodeCPUs struct {
 	CPUSet
 }
 
-// Nodes returns the online CPUs of every NUMA node that has some, in the order of the nodes. The error matches
-// os.ErrNotExist when the machine does not list its CPUs.
+// Nodes returns the online CPUs of every NUMA node that has some, ordered by node. The
+// error matches os.ErrNotExist when the machine does not list its CPUs.
 func Nodes(fs sysfs.FS) ([]NodeCPUs, error) {
 	numbers, err := readCPUList(fs, "/sys/devices/system/node/online")
 	if errors.Is(err, os.ErrNotExist) {
@@ -80,7 +80,7 @@ func Nodes(fs sysfs.FS) ([]NodeCPUs, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(set.CPUs) > 0 { // memory may be a node of its own
+		if len(set.CPUs) > 0 { // a node may have only memory
 			all = append(all, NodeCPUs{n, set})
 		}
 	}
@@ -99,8 +99,8 @@ func readCPUList(fs sysfs.FS, file string) ([]int, error) {
 	return cpus, nil
 }
 
-// parseCPUList parses "0-3,8,10-11", the kernel's form of a set of numbers; a node
-// without CPUs has an empty one. The numbers are returned in order, each once.
+// parseCPUList parses "0-3,8,10-11", the kernel's notation for a set of numbers. A node
+// without CPUs has an empty list. The numbers are returned in order, without duplicates.
 func parseCPUList(text string) ([]int, error) {
 	var cpus []int
 	if text == "" {

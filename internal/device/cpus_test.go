@@ -17,8 +17,8 @@ import (
 func TestCPUs(t *testing.T) {
 	server := devicetest.Server{Sockets: 2, Cores: 4, Threads: 2}.Make(t)
 	single := devicetest.Server{Sockets: 1, Cores: 3, Threads: 1}.Make(t)
-	// The second thread of a core is next to the first, a core has lost its first
-	// thread, and one CPU says nothing of its core.
+	// The second thread of a core is next to the first, a core has lost its first thread, and one
+	// CPU does not report its core.
 	odd := sysfstest.Make(t, map[string]string{
 		"sys/devices/system/cpu/online":                             "0-1,3,5\n",
 		"sys/devices/system/cpu/cpu0/topology/thread_siblings_list": "0-1\n",

@@ -2,8 +2,7 @@ package device
 
 import "github.com/ssdprobe/ssdprobe/internal/sysfs"
 
-// BelowResolved is BelowFile without this process's own links in the path, for
-// machines that are made up.
+// BelowResolved is like BelowFile, but does not follow this process's own links in the path, for made-up machines.
 func BelowResolved(fs sysfs.FS, path string) (Below, error) {
 	return NewFilesystems(fs).belowResolved(path)
 }

@@ -15,9 +15,8 @@ import (
 // that (/dev/disk/by-id/…, /dev/mapper/…), its kernel name, its number ("259:0"), its
 // stable identity or one of its by-id names.
 //
-// The error matches os.ErrNotExist when nothing here is called so, and ErrAmbiguousID
-// when another device claims the same identity. A partition is refused with the name
-// of its disk.
+// The error matches os.ErrNotExist when no device has that name, and ErrAmbiguousID when
+// another device claims the same identity. For a partition, the error names its disk.
 func Find(fs sysfs.FS, nameOrPath string) (record.Device, error) {
 	all, err := scan(fs)
 	if err != nil {
@@ -46,14 +45,14 @@ func Find(fs sysfs.FS, nameOrPath string) (record.Device, error) {
 		if slices.Contains(f.Children, name) {
 			return record.Device{}, fmt.Errorf("find device %s: it is a partition of %s: name the disk", nameOrPath, f.Name)
 		}
-		if f.Kind != record.KindLoop && f.Kind != record.KindRAM && f.Kind != record.KindZRAM { // of which a host may have hundreds
+		if f.Kind != record.KindLoop && f.Kind != record.KindRAM && f.Kind != record.KindZRAM { // a host may have hundreds of those
 			names = append(names, f.Name)
 		}
 	}
 	return record.Device{}, &unknownError{nameOrPath, names}
 }
 
-// unknownError says that nothing here is called so. It matches os.ErrNotExist.
+// unknownError says that no device has the name. It matches os.ErrNotExist.
 type unknownError struct {
 	name string
 	here []string
@@ -73,8 +72,8 @@ func (f found) called(name string) bool {
 	return name != "" && (name == f.Name || name == f.Number || name == f.ID || slices.Contains(f.ByID, name))
 }
 
-// nodeAt returns the name below /dev of the node that a path leads to. In a
-// container the last step may lead to nothing.
+// nodeAt returns the name below /dev of the node that a path leads to. In a container
+// the node itself may not exist.
 func nodeAt(fs sysfs.FS, name string) string {
 	if resolved, err := fs.Resolve(name); err == nil {
 		name = resolved

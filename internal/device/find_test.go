@@ -68,7 +68,7 @@ func TestClonesAreRefusedByName(t *testing.T) {
 	}
 }
 
-// A path is not refused as a copy would be: what to name instead is known.
+// The error for a path differs from that for a copy: it says which device to name instead.
 func TestPathsAreRefusedByName(t *testing.T) {
 	fs := build(t, built{name: "sda", wwid: "naa.6001"}, built{name: "sdb", wwid: "naa.6001"}, dm("dm-0", "mpath-36001", "mpatha", "sda", "sdb"))
 	_, err := device.Find(fs, "/dev/sdb")

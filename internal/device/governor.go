@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// governor is what decides the frequency of the CPUs: how many CPUs have which.
+// governor counts the CPUs by what decides their frequency.
 type governor map[governing]int
 
 type governing struct {
@@ -20,8 +20,8 @@ type governing struct {
 }
 
 // readGovernor reads the frequency policies of the CPUs
-// (Documentation/admin-guide/pm/cpufreq.rst). Policies whose CPUs are all offline
-// do not count. It is empty when the machine does not tell, as most virtual ones.
+// (Documentation/admin-guide/pm/cpufreq.rst). Policies whose CPUs are all offline do not
+// count. The result is empty if the machine does not report any, like most virtual machines.
 func readGovernor(a *attributes) governor {
 	const dir = "/sys/devices/system/cpu/cpufreq"
 	policies, err := a.fs.List(dir)
@@ -29,7 +29,7 @@ func readGovernor(a *attributes) governor {
 	found := governor{}
 	for _, policy := range policies {
 		if !numbered(policy, "policy") {
-			continue // boost, a switch for all
+			continue // "boost", a switch for all CPUs
 		}
 		at := path.Join(dir, policy)
 		cpus := len(strings.Fields(a.at(at, "affected_cpus")))
@@ -46,10 +46,9 @@ func readGovernor(a *attributes) governor {
 	return found
 }
 
-// hardware reports whether the processor itself chooses the frequency by a
-// preference, so that the name powersave means nothing: it is the default of
-// intel_pstate and amd-pstate in their active modes
-// (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst).
+// hardware reports whether the processor itself chooses the frequency by a preference.
+// The name powersave then means nothing: it is the default of intel_pstate and amd-pstate
+// in their active modes (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst).
 func (g governing) hardware() bool {
 	return g.preference != "" && (g.driver == "intel_pstate" || g.driver == "amd-pstate-epp")
 }
@@ -62,7 +61,7 @@ func (g governing) savesPower() bool {
 	return g.name == "powersave"
 }
 
-// String says "powersave (preference balance_performance)".
+// String returns "powersave (preference balance_performance)".
 func (g governing) String() string {
 	if g.hardware() {
 		return fmt.Sprintf("%s (preference %s)", g.name, g.preference)
@@ -70,7 +69,7 @@ func (g governing) String() string {
 	return g.name
 }
 
-// String says "performance", or "mixed: performance on 4 CPUs, powersave on 12 CPUs".
+// String returns "performance", or "mixed: performance on 4 CPUs, powersave on 12 CPUs".
 func (g governor) String() string {
 	counts := map[string]int{}
 	for governing, cpus := range g {

@@ -16,8 +16,8 @@ const (
 	namePrefix = "name:" // what the kernel calls it today
 )
 
-// ErrAmbiguousID says that several devices claim the same identity. Results
-// of one would be taken for those of the other, so no two of them are used.
+// ErrAmbiguousID says that several devices claim the same identity. Results of one
+// would be taken for those of another, so at most one of them is used.
 var ErrAmbiguousID = errors.New("ambiguous identity")
 
 // AmbiguousIDError names an identity and all devices that claim it.
@@ -26,8 +26,7 @@ type AmbiguousIDError struct {
 	Devices []record.Device
 }
 
-// Error names the candidates, what is different between them, and what would tell
-// them apart for good.
+// Error names the candidates, how they differ, and what would distinguish them permanently.
 func (e *AmbiguousIDError) Error() string {
 	candidates := make([]string, len(e.Devices))
 	for i, d := range e.Devices {
@@ -41,7 +40,7 @@ func (e *AmbiguousIDError) Error() string {
 		candidates[i] = fmt.Sprintf("%s (%s)", d.Name, strings.Join(facts, ", "))
 	}
 	remedy := "a wwid (NVMe: NGUID, EUI-64 or UUID) or a serial number of its own would tell each from the others"
-	if e.ID == e.Devices[0].WWID && !strings.HasPrefix(e.ID, "nvme.") { // which is made of the serial number
+	if e.ID == e.Devices[0].WWID && !strings.HasPrefix(e.ID, "nvme.") { // such a wwid is derived from the serial number
 		remedy = "paths to one drive belong into a multipath device (nvme_core.multipath=Y, or dm-multipath and an include rule for it); " +
 			"a copy needs an identifier of its own"
 	}
@@ -62,10 +61,10 @@ func claims(all []found) map[string][]record.Device {
 	return claims
 }
 
-// multipath returns the name of the dm-multipath device that all the claimants of an
-// identity are paths of, empty when there is none. Another common holder, as an array,
-// says nothing: copies may be its members. What multipathd has made is known by the
-// start of its UUID (UUID_PREFIX in libmultipath of multipath-tools).
+// multipath returns the name of the dm-multipath device whose paths are all the claimants
+// of an identity, or "" if there is none. Another common holder, such as an array, proves
+// nothing, because its members may be copies. Devices of multipathd are recognised by the
+// prefix of their UUID (UUID_PREFIX in libmultipath of multipath-tools).
 func multipath(all []found, claimants []record.Device) string {
 	i := slices.IndexFunc(all, func(f found) bool {
 		return f.Kind == record.KindDM && f.Model == "mpath" && !slices.ContainsFunc(claimants, func(d record.Device) bool {
@@ -78,9 +77,9 @@ func multipath(all []found, claimants []record.Device) string {
 	return all[i].Name
 }
 
-// identity chooses what a device is known by, the first of these that it has: the
-// wwid; model and serial; a name in /dev/disk/by-id; and, which no longer identify
-// the drive itself, the place it is plugged in; the kernel's name.
+// identity returns the identity of a device, the first of these that it has: the wwid;
+// model and serial number; a name in /dev/disk/by-id; the place where it is plugged in;
+// the kernel's name. The last two do not identify the drive itself.
 func identity(d record.Device, sysfsName string) string {
 	_, namespace, isNVMe := strings.Cut(strings.TrimPrefix(sysfsName, "nvme"), "n")
 	isNVMe = isNVMe && len(d.Controllers) > 0
@@ -93,7 +92,7 @@ func identity(d record.Device, sysfsName string) string {
 			maker = d.Transport
 		}
 		id := safe(maker + " " + d.Serial)
-		if isNVMe { // a serial is the drive's, and it may have several namespaces
+		if isNVMe { // the serial number is the drive's, which may have several namespaces
 			id += "_ns" + namespace
 		}
 		return id
@@ -108,8 +107,8 @@ func identity(d record.Device, sysfsName string) string {
 	}
 }
 
-// bestByID returns the name that says most about the drive itself; empty when
-// none does: names of volumes and of what is stored there move to other drives.
+// bestByID returns the name that identifies the drive itself best, or "" if none does:
+// names of volumes and of stored data move to other drives.
 func bestByID(names []string) string {
 	for _, prefix := range []string{"wwn-", "nvme-", "scsi-", "ata-", "usb-", "virtio-", "mmc-", "google-", "xen-"} {
 		for _, name := range names {
@@ -121,12 +120,12 @@ func bestByID(names []string) string {
 	return ""
 }
 
-// stable reports whether an identity goes with the drive.
+// stable reports whether an identity belongs to the drive itself, not to its place or its name.
 func stable(id string) bool {
 	return !strings.HasPrefix(id, pathPrefix) && !strings.HasPrefix(id, namePrefix)
 }
 
-// wwid returns a world-wide identifier in one spelling: no padding, and nothing when
+// wwid normalises a world-wide identifier. It removes the padding, and returns "" if
 // the drive's maker left it blank.
 func wwid(text string) string {
 	text = safe(strings.Trim(text, " \t\r\n\x00"))
@@ -139,9 +138,9 @@ func wwid(text string) string {
 	return text
 }
 
-// trimHex takes blanks and zero bytes off the end of serial and model in the form
-// that the kernel gives a namespace without identifiers, "nvme.vid-serial-model-nsid"
-// with both in hexadecimal: older kernels left the padding in.
+// trimHex removes blanks and zero bytes from the end of serial and model in
+// "nvme.vid-serial-model-nsid", where both are in hexadecimal. The kernel gives this
+// form to a namespace without identifiers; older kernels left the padding in.
 func trimHex(text string) string {
 	parts := strings.Split(text, "-")
 	if len(parts) != 4 {
@@ -156,7 +155,7 @@ func trimHex(text string) string {
 	return strings.Join(parts, "-")
 }
 
-// serial returns a serial number, nothing when it is one that stands for none.
+// serial returns a serial number, or "" if it is a placeholder for none.
 func serial(text string) string {
 	if strings.Trim(strings.TrimPrefix(text, "0x"), "0 .-") == "" {
 		return ""
@@ -164,12 +163,13 @@ func serial(text string) string {
 	return text
 }
 
-// safe makes an identity a single word that can be copied, of text as printable.Name has
-// it. Runs of white space become one underscore, as udev has it, and so does what means
-// something to a shell or in a path. Stored baselines are found by it, so it stays.
+// safe turns text from printable.Name into an identity: a single word that can be
+// copied. It replaces runs of white space by one underscore, as udev does, and each
+// character with a meaning in a shell or a path, too. Stored baselines are found by the
+// identity, so the rule must not change.
 //
-// A drive may choose characters that do not show, or are not ASCII, to be taken for
-// another one. An identity with those is written as in a URL: it differs from all others.
+// A drive may use invisible or non-ASCII characters to pass for another one. An identity
+// with such characters is percent-encoded as in a URL, so that it differs from all others.
 func safe(text string) string {
 	text = strings.Join(strings.Fields(text), "_")
 	if plain.MatchString(text) && !urlEscape.MatchString(text) {
@@ -187,7 +187,8 @@ func safe(text string) string {
 }
 
 var (
-	// plain is ASCII that shows, but for \x5c: printable.Name doubles a backslash of the drive's own.
+	// plain matches visible ASCII except \x5c, which has to be double: printable.Name
+	// doubles a backslash of the drive's own.
 	plain     = regexp.MustCompile(`^([\x21-\x5b\x5d-\x7e]|\\\\)*$`)
 	urlEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
 )

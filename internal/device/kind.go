@@ -6,8 +6,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// kind says what sort of device something is: by what its driver adds to sysfs,
-// and by the names that drivers reserve (Documentation/admin-guide/devices.txt).
+// kind determines the kind of a device from what its driver adds to sysfs, and from the names that
+// drivers reserve (Documentation/admin-guide/devices.txt).
 func kind(a *attributes, name string) record.Kind {
 	switch {
 	case len(a.list("md")) > 0:
@@ -29,7 +29,7 @@ func kind(a *attributes, name string) record.Kind {
 	}
 }
 
-// numbered reports whether a name is the prefix and a number.
+// numbered reports whether a name is the prefix followed by a number.
 func numbered(name, prefix string) bool {
 	number, ok := strings.CutPrefix(name, prefix)
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""

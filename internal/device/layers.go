@@ -11,12 +11,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// listedMembers is how many members are named one by one; of more there is a digest.
+// listedMembers is the most members that are listed by name; a digest replaces a longer list.
 const listedMembers = 4
 
-// stackKey says what stackText does with no name that the kernel gives out anew at
-// each start, so that it stays the same until something was changed: "raid1 on
-// eui.0025384a41500001, eui.0025384a41500002-part1".
+// stackKey is like stackText, but without names that the kernel reassigns at each boot.
+// So it stays the same until the stack is changed: "raid1 on eui.0025384a41500001,
+// eui.0025384a41500002-part1".
 func stackKey(a *attributes, d record.Device) string {
 	if len(d.Members) == 0 {
 		return ""
@@ -45,9 +45,8 @@ func stackKey(a *attributes, d record.Device) string {
 	return layerKey(a, d) + on + text
 }
 
-// layerKey says "raid1", "crypt" or "lvm vg-root". Of the names that device-mapper
-// knows only those of LVM are on the drives: others are chosen whenever the device is
-// made.
+// layerKey returns "raid1", "crypt" or "lvm vg-root". Of the names in device-mapper, only
+// those of LVM are stored on the drives; others are chosen whenever the device is created.
 func layerKey(a *attributes, d record.Device) string {
 	switch {
 	case d.Kind == record.KindDM && d.Model == "lvm":
@@ -59,8 +58,8 @@ func layerKey(a *attributes, d record.Device) string {
 	}
 }
 
-// memberID returns the identity of a disk, and of a partition that of its disk with
-// the number as udev adds it: "eui.0025384a41500001-part2".
+// memberID returns the identity of a member. For a partition it is the identity of the
+// disk with the number appended as udev does: "eui.0025384a41500001-part2".
 func memberID(a *attributes, member string, links map[string][]string) string {
 	dir := path.Join("/sys/class/block", sysfs.DirName(member))
 	name, err := diskAt(a.fs, dir)
@@ -81,8 +80,8 @@ func memberID(a *attributes, member string, links map[string][]string) string {
 	return f.ID
 }
 
-// madeOfOne reports whether a device is made of one other by its nature. What is down
-// to one, an array or a multipath device, will have more again.
+// madeOfOne reports whether a device by its nature is made of exactly one other. An array
+// or multipath device that is down to one member is not, because it will have more again.
 func madeOfOne(d record.Device) bool {
 	return len(d.Members) == 1 && d.Kind == record.KindDM &&
 		(d.Model == "lvm" || d.Model == "crypt" || numbered(d.Model, "part")) // kpartx: "part1-mpath-…"

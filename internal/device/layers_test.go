@@ -14,11 +14,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// built is a made-up block device by its current name.
+// built is a made-up block device with its current name.
 type built struct {
 	name  string
 	byID  string            // its name in /dev/disk/by-id
-	wwid  string            // of a disk of SCSI
+	wwid  string            // of a SCSI disk
 	files map[string]string // of it, "dm/uuid"
 	on    []string
 }
@@ -26,7 +26,7 @@ type built struct {
 // partition is the first partition of a disk.
 func partition(disk string) string { return disk + "p1" }
 
-// build makes a machine of these devices; the last one is mounted.
+// build creates a machine with the given devices; the last one is mounted.
 func build(t *testing.T, devices ...built) sysfs.FS {
 	t.Helper()
 	files, links := map[string]string{}, map[string]string{}
@@ -69,12 +69,11 @@ func dm(name, uuid, called string, on ...string) built {
 	return built{name: name, files: map[string]string{"dm/uuid": uuid, "dm/name": called}, on: on}
 }
 
-// What a filesystem lies on is told in the same words when a start of the machine has
-// given everything another name.
+// The stack under a filesystem has the same text after a boot that has given every device another name.
 func TestStackOutlivesTheNamesOfTheKernel(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		build func(a, b, made, more string) []built // names of two disks and of what is made of them
+		build func(a, b, made, more string) []built // names of two disks and of the devices made of them
 		want  string
 		text  string // what the warning says with the first names
 	}{
@@ -132,8 +131,7 @@ func TestStackOfManyMembersIsShort(t *testing.T) {
 	assert.NotEqual(t, all, stack(names), "another drive")
 }
 
-// What is down to one member is still what the filesystem is on: its number and its
-// lock do not become those of the member.
+// A filesystem stays on a device that is down to one member: the number and the lock do not become those of the member.
 func TestBelowFileStopsAtWhatHasLostMembers(t *testing.T) {
 	for name, test := range map[string]struct {
 		made built

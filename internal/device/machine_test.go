@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// lsblkDevice is what util-linux says of a device, the independent witness.
+// lsblkDevice is what util-linux reports about a device, as an independent reference.
 type lsblkDevice struct {
 	Name    string `json:"name"`
 	Number  string `json:"maj:min"`
@@ -43,7 +43,7 @@ func lsblk(t *testing.T, args ...string) []lsblkDevice {
 	return list.Devices
 }
 
-// TestThisMachine compares what is said of this machine with lsblk.
+// TestThisMachine compares the devices of this machine with lsblk.
 func TestThisMachine(t *testing.T) {
 	fs := sysfs.New("/")
 	witness := lsblk(t, "--exclude", "7") // loop devices, which others attach and detach meanwhile
@@ -64,7 +64,7 @@ func assertSame(t *testing.T, fs sysfs.FS, want lsblkDevice) {
 	})
 }
 
-// TestLoopDevice attaches one, read-only and with 4 KiB blocks.
+// TestLoopDevice attaches a loop device, read-only and with 4 KiB blocks.
 func TestLoopDevice(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "image")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -121,8 +121,8 @@ func TestBelowThisDirectory(t *testing.T) {
 	}
 }
 
-// TestCapture takes a fixture of this machine and reads it back: all is there but what
-// tells whose machine it is.
+// TestCapture captures a fixture of this machine and reads it back: it holds everything except what
+// identifies the machine.
 func TestCapture(t *testing.T) {
 	archive := filepath.Join(t.TempDir(), "captured.txtar")
 	out, err := exec.CommandContext(t.Context(), "../../scripts/capture-fixture.sh", archive).CombinedOutput()

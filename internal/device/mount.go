@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// MountPoint returns where the filesystem is mounted that path is or would be on, as
+// MountPoint returns the mount point of the filesystem that path is or would be on, as
 // this process sees it. The path need not exist yet.
 func (f *Filesystems) MountPoint(path string) (string, error) {
 	resolved, err := follow(path)
@@ -45,14 +45,14 @@ func readMounts(fs sysfs.FS) ([]*mountinfo.Info, error) {
 	return mounts, errors.Join(err, file.Close())
 }
 
-// walk goes down the path as the kernel does, from mount to mount. The longest mount
-// point alone would not do: a mount may hide others that were there before it.
+// walk follows the path from mount to mount, as the kernel does. The longest mount
+// point alone is not enough: a mount may hide others that were there before it.
 func walk(mounts []*mountinfo.Info, path string) (mountinfo.Info, bool) {
 	at, ok := top(mounts, path)
 	if !ok {
 		return mountinfo.Info{}, false
 	}
-	for range mounts { // each step is another mount, whatever the parents say
+	for range mounts { // at most one step per mount, even if the parents form a cycle
 		var next *mountinfo.Info
 		for _, m := range mounts {
 			below := m.Parent == at.ID && m.ID != at.ID && Inside(m.Mountpoint, path) && Inside(at.Mountpoint, m.Mountpoint)
@@ -68,8 +68,8 @@ func walk(mounts []*mountinfo.Info, path string) (mountinfo.Info, bool) {
 	return at, true
 }
 
-// top returns the mount to begin with: the longest among those whose parent is not
-// seen by this process, the last one mounted if there are several.
+// top returns the mount to begin with. Of the mounts whose parent this process does not
+// see, it is the one with the longest mount point, and of several the last one mounted.
 func top(mounts []*mountinfo.Info, path string) (mountinfo.Info, bool) {
 	var best *mountinfo.Info
 	for _, m := range mounts {
@@ -84,7 +84,7 @@ func top(mounts []*mountinfo.Info, path string) (mountinfo.Info, bool) {
 	return *best, true
 }
 
-// Inside reports whether a path is a directory or below it. Both are absolute and clean.
+// Inside reports whether path is the directory dir or below it. Both are absolute and clean.
 func Inside(dir, path string) bool {
 	if dir == "/" || dir == path {
 		return strings.HasPrefix(path, "/")

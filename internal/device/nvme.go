@@ -11,9 +11,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// readNVMe reads what an NVMe namespace adds. With native multipath the namespace
-// hangs below its subsystem and several controllers reach it; how it is attached is
-// then told of the first controller that is live; its directory is returned.
+// readNVMe reads the attributes of an NVMe namespace. With native multipath the namespace
+// is below its subsystem, and several controllers reach it. The transport is then that of
+// the first controller that is live, and readNVMe returns the directory of that controller.
 func readNVMe(a *attributes, name string, d *record.Device) (controller string) {
 	d.Model = a.words("device/model")
 	d.Serial = serial(a.words("device/serial"))
@@ -48,7 +48,7 @@ func controllers(a *attributes, name string) []string {
 	for _, dir := range pathsOf(a, name) {
 		dirs = append(dirs, path.Dir(dir))
 	}
-	if len(dirs) == 0 { // no path now: the controllers that the subsystem has
+	if len(dirs) == 0 { // no path now: use the controllers of the subsystem
 		for _, entry := range a.list("device") {
 			if dir := a.resolve(path.Join("device", entry)); numbered(entry, "nvme") && dir != "" {
 				dirs = append(dirs, dir)

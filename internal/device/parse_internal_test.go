@@ -122,8 +122,8 @@ func TestSerialThatStandsForNone(t *testing.T) {
 	}
 }
 
-// Baselines are stored by identity, so what the kernel and makers write keeps the one it
-// has always had. What does not show, or is not ASCII, keeps drives apart.
+// Baselines are stored by identity, so the usual texts of the kernel and of makers must keep the
+// identity they have always had. Invisible and non-ASCII characters keep drives apart.
 func TestIdentitiesStay(t *testing.T) {
 	identityOf := func(wwidText, serialText string) (string, string) {
 		a := &attributes{fs: sysfstest.Make(t, map[string]string{
@@ -152,7 +152,7 @@ func TestIdentitiesStay(t *testing.T) {
 	}
 }
 
-// Each step of the choice, from what goes with the drive to what does not.
+// Each step of the choice, from identities that belong to the drive to those that do not.
 func TestIdentity(t *testing.T) {
 	d := record.Device{
 		Name: "nvme0n2", Transport: "pcie", Controllers: []string{"nvme0"}, PCIAddress: "0000:01:00.0",
@@ -176,8 +176,8 @@ func TestIdentity(t *testing.T) {
 	assert.Equal(t, "name:sda", identity(sda, "sda"), "an adapter may have several disks")
 }
 
-// Where the kernel has put a path tells the controller, whatever number its name has:
-// nvme0c1n1 is that of nvme0 here, as the CNTLID of Linux 4.15 to 5.1 may have it.
+// The directory of a path determines its controller, whatever the number in its name: nvme0c1n1 is
+// a path of nvme0 here, because Linux 4.15 to 5.1 use the CNTLID.
 func TestPathsOf(t *testing.T) {
 	files, links := map[string]string{}, map[string]string{}
 	for name, controller := range map[string]string{
@@ -246,7 +246,7 @@ func FuzzUnitSerial(f *testing.F) {
 	f.Add([]byte{0, 0x80, 0xff, 0xff})
 	f.Add([]byte{0, 0x80, 0, 1, 0x7f})
 	f.Fuzz(func(t *testing.T, page []byte) {
-		// A byte that does not show is escaped by four.
+		// An invisible byte is escaped as four characters.
 		require.LessOrEqual(t, len(unitSerial(page)), 4*max(0, len(page)-4))
 	})
 }

@@ -61,8 +61,8 @@ func isPCIAddress(name string) bool {
 	return true
 }
 
-// readLink reads what the link of a function trained to and what the function
-// itself could do, and whether it tells.
+// readLink reads the current speed and width of a function's link, and the maximum of
+// the function itself. It returns false if the current ones are unknown.
 func readLink(pci *attributes) (record.PCIeLink, bool) {
 	gts, ok := parseGTs(pci.text("current_link_speed"))
 	lanes, okLanes := parseLanes(pci.text("current_link_width"))
@@ -76,7 +76,7 @@ func readLink(pci *attributes) (record.PCIeLink, bool) {
 	return link, ok && okLanes
 }
 
-// limit lowers the most that a link could do to what the port at its other end can.
+// limit lowers the maximum of a link to that of the port at its other end.
 func limit(link record.PCIeLink, port *attributes) record.PCIeLink {
 	if gts, ok := parseGTs(port.text("max_link_speed")); ok {
 		link.MaxGTs = max(link.CurrentGTs, min(link.MaxGTs, gts))
@@ -87,8 +87,8 @@ func limit(link record.PCIeLink, port *attributes) record.PCIeLink {
 	return link
 }
 
-// parseGTs parses "8.0 GT/s PCIe", or "8 GT/s" as kernels before 5.7 say it. It reports
-// false for "Unknown", what a link says that is down.
+// parseGTs parses "8.0 GT/s PCIe", or "8 GT/s" from kernels before 5.7. It returns
+// false for "Unknown", which stands for a link that is down.
 func parseGTs(text string) (float64, bool) {
 	number, unit, _ := strings.Cut(text, " ")
 	gts, err := strconv.ParseFloat(number, 64)
@@ -99,9 +99,9 @@ func parseGTs(text string) (float64, bool) {
 	return gts, true
 }
 
-// parseLanes parses the width of a link. It reports false for 0, a link that is down,
-// and for what is no width of the specification (at most 32): the kernel says 255 when it
-// does not know.
+// parseLanes parses the width of a link. It returns false for 0, which stands for a
+// link that is down, and for widths above the 32 of the specification: the kernel
+// prints 255 for an unknown width.
 func parseLanes(text string) (int, bool) {
 	lanes, err := strconv.Atoi(text)
 	if err != nil || lanes < 1 || lanes > 32 {

@@ -12,21 +12,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Queue is how the kernel queues I/O for a device, as far as its controllers of I/O care.
+// Queue says how the kernel queues I/O for a device, as far as that matters for its I/O controllers.
 type Queue struct {
-	// Known is false when the machine does not say.
+	// Known is false if the machine does not report it.
 	Known bool
-	// Requests says that the device makes requests of I/Os (blk-mq). What only hands them on to other devices does not:
-	// md, most of dm, NVMe namespaces with several paths.
+	// Requests says that the device turns I/Os into requests (blk-mq). Devices that only pass I/Os
+	// on to others do not: md, most of dm, NVMe namespaces with several paths.
 	Requests bool
 	// CostControlled says that io.cost is switched on for the device.
 	CostControlled bool
 }
 
-// QueueOf reads how the kernel queues for a device. A kernel without io.cost has it switched off.
+// QueueOf reads how the kernel queues for a device. Without io.cost in the kernel, CostControlled is false.
 func QueueOf(fs sysfs.FS, d record.Device) (Queue, error) {
 	fail := func(err error) (Queue, error) { return Queue{}, fmt.Errorf("read the queue of %s: %w", d.Name, err) }
-	if d.Name == "" { // a directory of btrfs, overlay or NFS may have none
+	if d.Name == "" { // a directory on btrfs, overlay or NFS may have no device
 		return fail(errors.New("the device has no name"))
 	}
 	dir := path.Join(blockDir, sysfs.DirName(d.Name))

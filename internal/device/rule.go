@@ -10,20 +10,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Rule matches a device when everything that is set in it matches. The texts are
-// shell patterns (path.Match). The zero Rule matches nothing.
+// Rule matches a device if every field that is set matches. The strings are shell
+// patterns (path.Match). The zero Rule matches nothing.
 type Rule struct {
 	Name      string // the kernel's name, "nvme*"
 	ID        string // the stable identity
 	Model     string
 	ByID      string // one of the names in /dev/disk/by-id
 	Transport string // one of record.Transports
-	// MinSizeBytes and MaxSizeBytes bound the size, themselves included; 0 is no bound.
+	// MinSizeBytes and MaxSizeBytes are inclusive bounds of the size; 0 means no bound.
 	MinSizeBytes int64
 	MaxSizeBytes int64
 }
 
-// Match reports whether a device is meant by the rule.
+// Match reports whether the rule matches a device.
 func (r Rule) Match(d record.Device) bool {
 	return r != Rule{} &&
 		matches(r.Name, d.Name) && matches(r.ID, d.ID) && matches(r.Model, d.Model) && matches(r.ByID, d.ByID...) &&
@@ -31,11 +31,10 @@ func (r Rule) Match(d record.Device) bool {
 		d.SizeBytes >= r.MinSizeBytes && (r.MaxSizeBytes == 0 || d.SizeBytes <= r.MaxSizeBytes)
 }
 
-// names reports whether the rule says of a device which it is, and not only how
-// large it is or how it is attached.
+// names reports whether the rule identifies devices, and does not only select by size or transport.
 func (r Rule) names() bool { return r.Name != "" || r.ID != "" || r.Model != "" || r.ByID != "" }
 
-// String says "name nvme*, at least 1.0 TB".
+// String returns the rule in the form "name nvme*, at least 1.0 TB".
 func (r Rule) String() string {
 	var parts []string
 	for _, field := range []struct{ name, pattern string }{

@@ -18,11 +18,10 @@ const blockDir = "/sys/block"
 // devices of their own, nor are the hidden paths of a multipath NVMe namespace
 // (nvme0c1n1) and the hardware partitions of an eMMC (mmcblk0boot0).
 //
-// The error joins what could not be read of single devices and an
-// *AmbiguousIDError for each identity that several claim. Left out are those, the
-// paths of a dm-multipath device and devices of which it could not be read which
-// they are; all others are returned all the same. The slice is nil only when the
-// machine could not be looked at.
+// The error joins what could not be read of single devices, and an *AmbiguousIDError for
+// each identity that several devices claim. Scan leaves out those devices, the paths of a
+// dm-multipath device, and devices whose identity could not be read. All others are
+// returned even with an error. The slice is nil only if the machine could not be scanned.
 func Scan(fs sysfs.FS) ([]record.Device, error) {
 	all, err := scan(fs)
 	if err != nil {
@@ -33,7 +32,7 @@ func Scan(fs sysfs.FS) ([]record.Device, error) {
 	var errs []error
 	for _, f := range all {
 		if claimants := claimed[f.ID]; !f.unknown && len(claimants) > 1 {
-			if claimants[0].Name == f.Name && multipath(all, claimants) == "" { // told once, not of each
+			if claimants[0].Name == f.Name && multipath(all, claimants) == "" { // reported once, not for each device
 				errs = append(errs, &AmbiguousIDError{ID: f.ID, Devices: claimants})
 			}
 			continue
@@ -46,11 +45,11 @@ func Scan(fs sysfs.FS) ([]record.Device, error) {
 	return devices, errors.Join(errs...)
 }
 
-// found is a device and why not all of it could be read.
+// found is a device, and the error if not all of it could be read.
 type found struct {
 	record.Device
 	err error
-	// unknown is set when what could not be read decides which device it is.
+	// unknown is set if attributes that identify the device could not be read.
 	unknown bool
 }
 
@@ -72,12 +71,12 @@ func scan(fs sysfs.FS) ([]found, error) {
 	return all, nil
 }
 
-// read reads the device with a name in /sys/block, and reports whether it is
-// there and is a device of its own.
+// read reads the device with the given name in /sys/block. It returns false if the
+// device is gone or is not a device of its own.
 func read(fs sysfs.FS, name string, links map[string][]string) (found, bool) {
 	dir, err := fs.Resolve(path.Join(blockDir, name))
 	if err != nil {
-		return found{}, false // it left since it was listed
+		return found{}, false // it has left since it was listed
 	}
 	a := &attributes{fs: fs, dir: dir}
 	if a.flag("hidden") || a.target("device/subsystem") == "block" {
@@ -99,7 +98,7 @@ func read(fs sysfs.FS, name string, links map[string][]string) (found, bool) {
 	readPCI(a, attached, &d)
 	d.ID = identity(d, name)
 	if left(fs, name, d.Number, dir) {
-		return found{}, false // so that part of it was not there
+		return found{}, false // so attributes may be missing
 	}
 	return found{d, a.err(d.Name), unknown}, true
 }
@@ -114,8 +113,8 @@ func left(fs sysfs.FS, name, number, dir string) bool {
 	return err != nil || now != dir
 }
 
-// readIdentity reads what tells devices apart, which each bus has elsewhere. It
-// returns the directory of what the device is attached through.
+// readIdentity reads the attributes that identify a device, which each bus has in
+// another place. It returns the directory through which the device is attached.
 func readIdentity(a *attributes, name string, d *record.Device) (attached string) {
 	switch bus := a.target("device/subsystem"); bus {
 	case "nvme", "nvme-subsystem":
@@ -145,8 +144,8 @@ func readQueue(a *attributes, d *record.Device) {
 	}
 }
 
-// byID returns the names in /dev/disk/by-id of each device. The links are not
-// followed: a container may have them and not the device files.
+// byID returns the names in /dev/disk/by-id of each device. The links are not followed:
+// a container may have them without the device files.
 func byID(fs sysfs.FS) (map[string][]string, error) {
 	const dir = "/dev/disk/by-id"
 	names, err := fs.List(dir)

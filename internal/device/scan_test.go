@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs")
 
-// seen is all that the package says of one machine.
+// seen is everything that the package reports about one machine.
 type seen struct {
 	Errors  []string     `json:"errors,omitempty"`
 	Devices []seenDevice `json:"devices"`
@@ -36,8 +36,8 @@ type seenDevice struct {
 	Warnings   []record.Warning  `json:"warnings,omitempty"`
 }
 
-// TestMachines compares everything that is said of each fixture with what was read
-// and found right before.
+// TestMachines compares everything that the package reports about each fixture with
+// results that were checked before.
 func TestMachines(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func look(t *testing.T, fs sysfs.FS) seen {
 	return s
 }
 
-// The essentials, told here and not in a file that a program wrote.
+// The essential results are written out here, not in a generated file.
 func TestScan(t *testing.T) {
 	for _, test := range []struct {
 		fixture string
@@ -158,7 +158,7 @@ func TestScanReadsAllOfADevice(t *testing.T) {
 		"the port cannot do what the drive could")
 }
 
-// A multipath namespace is told of by the controller that is live.
+// The transport of a multipath namespace is that of the live controller.
 func TestScanTakesTheLiveController(t *testing.T) {
 	devices, err := device.Scan(sysfstest.Unpack(t, "testdata/nvme-multipath.txtar"))
 	require.NoError(t, err)
@@ -203,8 +203,8 @@ func TestScanOfNoDevices(t *testing.T) {
 	assert.NotNil(t, devices, "there are none, which is not the same as not known")
 }
 
-// What cannot be read of one device hides neither the others nor, when it is no
-// matter of identity, the device.
+// An attribute that cannot be read does not hide the other devices, nor the device
+// itself unless it affects the identity.
 func TestScanWithBrokenDevices(t *testing.T) {
 	files := map[string]string{
 		"sys/devices/a/good/dev": "8:0\n", "sys/devices/a/good/size": "16\n",
@@ -229,8 +229,8 @@ func TestScanWithBrokenDevices(t *testing.T) {
 	assert.NotContains(t, err.Error(), "left", "a device that left is no error")
 }
 
-// A driver that has no value answers EINVAL, a device that hangs EIO: the first is
-// an absent attribute, the second leaves it open which device this is.
+// A driver without a value answers EINVAL, a device that hangs EIO. The first is an
+// absent attribute; after the second, the identity is unknown.
 func TestScanDoesNotGuessAnIdentity(t *testing.T) {
 	root := t.TempDir()
 	sysfstest.Add(t, root, map[string]string{

@@ -7,11 +7,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// readSCSI reads what a disk behind the SCSI layer adds: SAS, and SATA and USB,
-// which are seen through it.
+// readSCSI reads the attributes of a disk behind the SCSI layer: SAS, and also SATA and
+// USB, which the kernel presents through it.
 func readSCSI(a *attributes, d *record.Device) {
 	d.Model = a.words("device/model")
-	if vendor := a.words("device/vendor"); vendor != "ATA" { // what libata says of every drive
+	if vendor := a.words("device/vendor"); vendor != "ATA" { // libata reports this vendor for every drive
 		d.Model = strings.TrimSpace(vendor + " " + d.Model)
 	}
 	d.Firmware = a.words("device/rev")
@@ -20,8 +20,8 @@ func readSCSI(a *attributes, d *record.Device) {
 	d.Transport = scsiTransport(a.dir)
 }
 
-// scsiTransport tells the transport by the objects that a transport puts between
-// the bus and the disk in /sys/devices.
+// scsiTransport determines the transport from the objects that each transport puts
+// between the bus and the disk in /sys/devices.
 func scsiTransport(dir string) string {
 	for part := range strings.SplitSeq(dir, "/") {
 		switch {
@@ -43,8 +43,8 @@ func scsiTransport(dir string) string {
 }
 
 // unitSerial decodes the Unit Serial Number page of SCSI's vital product data (SPC-5,
-// section 7.7.18): the page code 80h in byte 1, the length in bytes 2 and 3, the
-// serial from byte 4 on. It returns nothing for a page that is not one.
+// section 7.7.18): the page code 80h in byte 1, the length in bytes 2 and 3, the serial
+// from byte 4 on. It returns "" if page is not such a page.
 func unitSerial(page []byte) string {
 	const header = 4
 	if len(page) < header || page[1] != 0x80 {
@@ -55,7 +55,7 @@ func unitSerial(page []byte) string {
 	return words(strings.ReplaceAll(string(text), "\x00", " "))
 }
 
-// readMMC reads what an SD card or an eMMC adds.
+// readMMC reads the attributes of an SD card or an eMMC.
 func readMMC(a *attributes, d *record.Device) {
 	d.Transport = "mmc"
 	d.Model = a.words("device/name")

@@ -18,9 +18,9 @@ type Pick struct {
 	Reason string
 }
 
-// Choose scans the machine and selects from what is there. Its error is that of Scan,
-// but that nothing is ambiguous about an identity when the rules leave only one device
-// that claims it. The slice is nil only when the machine could not be looked at.
+// Choose scans the machine and selects from its devices. Its error is that of Scan,
+// except that an identity is not ambiguous if the rules leave only one device that
+// claims it. The slice is nil only if the machine could not be scanned.
 func Choose(fs sysfs.FS, include, exclude []Rule) ([]Pick, error) {
 	all, err := scan(fs)
 	if err != nil {
@@ -62,11 +62,11 @@ func Choose(fs sysfs.FS, include, exclude []Rule) ([]Pick, error) {
 // Select says of each device whether it is to be watched. A device must match one
 // of the include rules, if there are any, and none of the exclude rules.
 //
-// Without include rules every whole disk is watched that is not loop, RAM, optical,
-// floppy, a hard disk, a network's, or made of other devices. Rules that only speak of
-// size and transport choose among those; what is left out by default is watched when a
-// rule gives its name, id, model or by-id name. Never are a device and those it is made
-// of watched at once: who includes an array or a volume gives up its members.
+// Without include rules, every whole disk is watched, except loop, RAM, optical, floppy
+// and network devices, hard disks, and devices made of others. Rules with only a size or
+// transport choose among those. A device that is left out by default is watched if a
+// rule gives its name, id, model or by-id name. A device is never watched together with
+// its members: including an array or a volume excludes them.
 func Select(devices []record.Device, include, exclude []Rule) []Pick {
 	picks := make([]Pick, len(devices))
 	for i, d := range devices {
@@ -103,7 +103,7 @@ func unwanted(d record.Device, include, exclude []Rule) string {
 	return ""
 }
 
-// special says what keeps a device from being an ordinary disk; empty when nothing does.
+// special says why a device is not an ordinary disk; empty if it is one.
 func special(d record.Device) string {
 	switch d.Kind {
 	case record.KindLoop:
@@ -133,20 +133,21 @@ func special(d record.Device) string {
 	return ""
 }
 
-// hardDisk reports a disk that turns. To be called rotational is not enough: the kernel
-// says so of all that does not say otherwise, among it the virtio disks of clouds, SATA
-// and SAS disks that a hypervisor emulates, and volumes of RAID controllers, and a virtual
-// machine often has nothing else to watch. A real drive has a name of 64 bits from the
-// register of its maker (NAA 5, SPC-5 section 7.7.6.6.5); those have none, or one of 128
-// bits (NAA 6). Older kernels prefer another name for SATA drives; udev's is there then.
+// hardDisk reports whether a disk spins. The rotational flag alone is not enough: the
+// kernel sets it for everything that does not say otherwise. That includes the virtio
+// disks of clouds, SATA and SAS disks that a hypervisor emulates, and volumes of RAID
+// controllers. A virtual machine often has nothing else to watch. A real drive has a
+// 64-bit name that its maker has registered (NAA 5, SPC-5 section 7.7.6.6.5); the others
+// have none, or one of 128 bits (NAA 6). Older kernels prefer another name for SATA
+// drives; then the name from udev decides.
 func hardDisk(d record.Device) bool {
 	registered := strings.HasPrefix(d.WWID, "naa.5") ||
 		slices.ContainsFunc(d.ByID, func(name string) bool { return strings.HasPrefix(name, "wwn-0x5") })
 	return d.Rotational && registered && (d.Transport == "sata" || d.Transport == "sas")
 }
 
-// Spins reports a hard disk, and what is made of devices and is called rotational by the kernel,
-// as it is when one of them is.
+// Spins reports whether a device is a hard disk, or is made of others and rotational:
+// the kernel sets that flag if one of the members is.
 func Spins(d record.Device) bool { return hardDisk(d) || d.Rotational && len(d.Members) > 0 }
 
 func membersText(d record.Device) string {
@@ -156,8 +157,8 @@ func membersText(d record.Device) string {
 	return strings.Join(d.Members, ", ")
 }
 
-// stacks returns, for each device that a watched one is made of, directly or not,
-// the name of the watched one that is itself part of none.
+// stacks returns, for each device that a watched device is directly or indirectly made
+// of, the name of the topmost watched device.
 func stacks(picks []Pick) map[string]string {
 	disks := map[string]record.Device{} // by their names and those of their partitions
 	for _, p := range picks {
@@ -186,8 +187,7 @@ func stacks(picks []Pick) map[string]string {
 	return under
 }
 
-// partsOf returns the names of the disks that a device is made of, and of those
-// that they are made of.
+// partsOf returns the names of the disks that a device is made of, directly or indirectly.
 func partsOf(d record.Device, disks map[string]record.Device) map[string]bool {
 	parts := map[string]bool{}
 	for pending := slices.Clone(d.Members); len(pending) > 0; pending = pending[1:] {

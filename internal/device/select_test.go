@@ -60,7 +60,7 @@ func TestSelect(t *testing.T) {
 		{
 			"called rotational, for want of a word that they are not", []record.Device{
 				turning("virtio", ""),
-				turning("virtio", "naa.5000c500a0000002"), // given by hand to a disk of virtio-scsi
+				turning("virtio", "naa.5000c500a0000002"), // given manually to a virtio-scsi disk
 				turning("xen", ""),
 				turning("sata", "t10.ATA     QEMU HARDDISK                           QM00001", "ata-QEMU_HARDDISK_QM00001"),
 				turning("sas", "naa.6000c29a0000000000000000000001", "wwn-0x6000c29a0000000000000000000001"),  // VMware
@@ -148,8 +148,8 @@ func TestRuleSaysWhatItAsksFor(t *testing.T) {
 	}.String())
 }
 
-// Several devices that claim one identity are no problem when they are paths of one
-// multipath device, or when the rules leave no two of them.
+// Several devices may claim one identity if they are paths of one multipath device, or if the rules
+// leave only one of them.
 func TestChooseAmongThoseOfOneIdentity(t *testing.T) {
 	a, b, c := built{name: "sda", wwid: "naa.6001"}, built{name: "sdb", wwid: "naa.6001"}, built{name: "sdc", wwid: "naa.6001"}
 	paths := dm("dm-0", "mpath-36001", "mpatha", "sda", "sdb")
@@ -161,7 +161,7 @@ func TestChooseAmongThoseOfOneIdentity(t *testing.T) {
 		name             string
 		devices          []built
 		include, exclude []device.Rule
-		want             map[string]string // reasons; not in it are those that are refused
+		want             map[string]string // reasons, without the devices that are refused
 		refused          string
 	}{
 		{"paths", []built{a, b, paths}, nil, nil, map[string]string{"dm-0": made, "sda": path, "sdb": path}, ""},

@@ -8,8 +8,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Siblings returns the hardware threads of the physical core that a CPU belongs to,
-// itself among them, in order. A kernel that does not tell has each for a core.
+// Siblings returns the hardware threads of the physical core that a CPU belongs to, including the
+// CPU itself, in order. If the kernel does not report them, the CPU counts as a core of its own.
 func Siblings(fs sysfs.FS, cpu int) ([]int, error) {
 	siblings, err := readCPUList(fs, fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
 	if errors.Is(err, os.ErrNotExist) {

@@ -9,8 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// readStack reads partitions, what the device is made of and what is made of it
-// or of its partitions. Members are named as the kernel does, which may be partitions.
+// readStack reads the partitions, the devices that the device is made of, and the devices
+// made of it or of its partitions. Members have the kernel's names, and may be partitions.
 func readStack(a *attributes, name string, d *record.Device) {
 	holders := a.list("holders")
 	for _, entry := range a.list(".") {
@@ -28,8 +28,8 @@ func readStack(a *attributes, name string, d *record.Device) {
 	}
 }
 
-// readVirtual reads what md and device-mapper devices say of themselves: md's level
-// and what made a dm device stand for the model, their UUID for the identity.
+// readVirtual reads what md and device-mapper devices report. The level of an md device,
+// and the creator of a dm device, serve as the model; the UUID serves as the wwid.
 func readVirtual(a *attributes, d *record.Device) {
 	switch d.Kind {
 	case record.KindMD:
@@ -46,8 +46,8 @@ func readVirtual(a *attributes, d *record.Device) {
 	}
 }
 
-// mdUUID returns one identity for an array, whether the kernel tells its UUID
-// (since Linux 6.7, with dashes) or only udev does (with colons).
+// mdUUID returns one identity for an array, whether its UUID comes from the kernel
+// (since Linux 6.7, with dashes) or only from udev (with colons).
 func mdUUID(attribute string, byID []string) string {
 	const prefix = "md-uuid-"
 	if attribute == "" {

@@ -74,7 +74,7 @@ func TestFinallyRunsAtOnceWhenNothingIsUnderWay(t *testing.T) {
 	assert.True(t, ran)
 }
 
-// A call that takes long does not stop the process; that a stopped one is noticed is shown in package faulttest.
+// A long call is not a standstill of the process. Package faulttest tests that a real standstill is noticed.
 func TestStandstillIsNoHang(t *testing.T) {
 	var g guard.Guard
 	_, err := guard.Do(t.Context(), &g, time.Minute, func(context.Context) (int, error) { return 0, nil })
@@ -90,7 +90,7 @@ func TestStandstillIsNoHang(t *testing.T) {
 	})
 }
 
-// The result of a call goes to who waits for it, or to late: never to both, never to neither.
+// The result of a call goes either to the caller or to late: never to both, never to neither.
 func TestTheResultOfACallHasOneTaker(t *testing.T) {
 	for _, takes := range []time.Duration{0, time.Second, 1499 * time.Millisecond, 1500 * time.Millisecond, 1501 * time.Millisecond, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestTheResultOfACallHasOneTaker(t *testing.T) {
 				require.ErrorAs(t, err, &hung)
 				assert.Equal(t, []int{7}, late)
 			}
-			if takes != 1500*time.Millisecond { // when both come at once, either is right
+			if takes != 1500*time.Millisecond { // when both happen at once, either is right
 				assert.Equal(t, takes < 1500*time.Millisecond, err == nil)
 			}
 			assert.Zero(t, g.Since())

@@ -2,12 +2,12 @@ package health
 
 import "github.com/ssdprobe/ssdprobe/internal/record"
 
-// Complete adds to a device's conditions what its controllers say, nil for those
-// that were not read. Where they differ, all values are given.
+// Complete adds what a device's controllers report to its conditions. Features that are nil
+// were not read and are skipped. If the controllers differ, a condition holds all their values.
 //
-// Only what stays as it was set is a condition. The power state of a controller that
-// changes it by itself is not: it would be another one at every look. Nor is the
-// share of a namespace that is allocated, which grows with every file.
+// Only a setting that stays as it was set is a condition. The power state of a
+// controller that changes it by itself is not, because it would differ from one reading
+// to the next. Nor is the allocated share of a namespace, which grows with every file.
 func Complete(c record.Conditions, controllers []record.Health) record.Conditions {
 	var caches []string
 	var gathering []record.Coalescing

@@ -13,9 +13,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// Timeout is how long a controller may take to answer all that is asked in one
-// reading. It is far below the driver's own timeout for a command, after which the
-// driver would reset the controller: a slow one is left to answer in its own time.
+// Timeout is how long a controller may take to answer all commands of one reading. It
+// is far below the driver's own timeout for a command, after which the driver would
+// reset the controller. A slow controller is left to answer in its own time.
 const Timeout = 20 * time.Second
 
 // Open opens a controller.
@@ -24,9 +24,8 @@ type Open func() (*nvme.Device, error)
 // Node opens the controller whose node is at path, "/dev/nvme0".
 func Node(path string) Open { return func() (*nvme.Device, error) { return nvme.Open(path) } }
 
-// Controller reads the health of one NVMe controller, again and again. It keeps the
-// controller open, since an open one remembers what it refused. One goroutine may
-// use it.
+// Controller reads the health of one NVMe controller, repeatedly. It keeps the device open, because
+// an open device remembers what the controller refused. It is not safe for concurrent use.
 type Controller struct {
 	fs    sysfs.FS
 	name  string
@@ -36,18 +35,18 @@ type Controller struct {
 	device *nvme.Device
 }
 
-// NewController returns the reader of a controller by the kernel's current name.
+// NewController returns the reader of the controller with the given kernel name.
 func NewController(files sysfs.FS, name string, open Open) *Controller {
 	return &Controller{fs: files, name: name, open: open}
 }
 
-// Read asks the controller once, and for the namespaces with these ids; with nil, for
-// all that are active. It waits at most for timeout. A reading that hangs is left
-// behind, and until it ends none is begun: *guard.HungError.
+// Read asks the controller once, including for the namespaces with the given ids; nil
+// means all active ones. It waits at most for timeout. A reading that hangs is
+// abandoned. Until it ends no other one starts, and the error is a *guard.HungError.
 //
-// The error joins what could not be read. The health is of use all the same when ok
-// is true. A denied one matches fs.ErrPermission, a controller that left
-// fs.ErrNotExist.
+// The error joins what could not be read. The health is valid if ok is true, even with
+// an error. The error matches fs.ErrPermission if access is denied, and fs.ErrNotExist
+// if the controller has left.
 func (c *Controller) Read(ctx context.Context, timeout time.Duration, namespaces []uint32) (h record.Health, ok bool, err error) {
 	type reading struct {
 		device *nvme.Device
@@ -86,8 +85,8 @@ func (c *Controller) Read(ctx context.Context, timeout time.Duration, namespaces
 	return r.health, r.ok, r.err
 }
 
-// gone reports that the open controller is of no further use: what the driver
-// answers, not the drive, can get better with a new descriptor.
+// gone reports whether the open device is of no further use. An error of the driver,
+// unlike an answer of the drive, may go away with a new descriptor.
 func gone(err error) bool {
 	var refused *nvme.StatusError
 	for _, other := range []error{fs.ErrPermission, errors.ErrUnsupported, context.DeadlineExceeded, context.Canceled} {
@@ -98,8 +97,8 @@ func gone(err error) bool {
 	return !errors.As(err, &refused)
 }
 
-// Close closes the controller, or has it closed when a reading that hangs ends; how
-// that goes is not told then.
+// Close closes the controller. If a reading hangs, the controller is closed when that
+// reading ends, and an error of closing it is lost.
 func (c *Controller) Close() error {
 	device := c.device
 	c.device = nil
@@ -113,8 +112,8 @@ func (c *Controller) Close() error {
 	return err
 }
 
-// Denied says in words which permission is missing, empty when the error is about
-// something else.
+// Denied returns a text that says which permission is missing, or "" if the error is
+// about something else.
 func Denied(err error) string {
 	switch {
 	case !errors.Is(err, fs.ErrPermission):

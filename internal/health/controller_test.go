@@ -21,7 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
 )
 
-// The values are those that nvme-cli printed of the same pages.
+// nvme-cli printed the same values for the same pages.
 func TestHealthOfAnEmulatedController(t *testing.T) {
 	files := sysfstest.Make(t, map[string]string{
 		"sys/class/nvme/nvme0/queue_count": "5\n",
@@ -90,7 +90,7 @@ func TestHealthOfManyNamespaces(t *testing.T) {
 	assert.Len(t, h.Namespaces, 1024)
 }
 
-// full is a controller that has everything, after the specification.
+// full returns a controller that has everything in the specification.
 func full(t *testing.T) *nvmetest.Script {
 	t.Helper()
 	id, smart := make([]byte, 4096), make([]byte, 512)
@@ -138,7 +138,7 @@ func TestHealthOfAFullController(t *testing.T) {
 		CriticalWarnings: record.CriticalWarnings(),
 		Temperatures:     []record.Temperature{{Sensor: "composite", Celsius: 66}, {Sensor: "2", Celsius: -1}},
 		AvailableSpare:   new(0.97), AvailableSpareThreshold: new(0.10), PercentageUsed: 1.05,
-		DataReadBytes:    new(uint64(math.MaxUint64)), // as much as fits
+		DataReadBytes:    new(uint64(math.MaxUint64)), // the largest value that fits
 		HostReadCommands: 31574523925, HostWriteCommands: 5,
 		ControllerBusy: 12345 * time.Minute, PowerOn: 10846 * time.Hour, MediaErrors: 3, ErrorLogEntries: math.MaxUint64,
 		WarningTemperatureTime: new(30 * time.Minute),
@@ -150,10 +150,10 @@ func TestHealthOfAFullController(t *testing.T) {
 	}, h)
 }
 
-// The log of what Linux serves over networks has few fields; that no spare blocks are left
-// would be a fright for nothing.
+// The log of a namespace that Linux exports over a network has few fields; a warning that no spare
+// blocks are left would be a false alarm.
 func TestSpareBlocksThatAreNotReported(t *testing.T) {
-	script := full(t) // which answers with 97 and 10 at first
+	script := full(t) // its first answer is 97 and 10
 	for _, spare := range [][2]byte{{0, 10}, {100, 0}, {0, 0}} {
 		smart := make([]byte, 512)
 		copy(smart[3:], spare[:])
@@ -169,12 +169,11 @@ func TestSpareBlocksThatAreNotReported(t *testing.T) {
 	}
 }
 
-// A drive that refuses a feature is well all the same, and is never asked for it again:
-// each refusal would grow its error log.
+// A drive that refuses a feature is healthy, and is not asked for it again: each refusal would add to its error log.
 func TestWhatIsRefusedIsNotAskedAgain(t *testing.T) {
 	const invalidField = 0x4002
 	script := full(t)
-	script.On(feature(nvme.FeatureInterruptCoalescing)) // answers as before
+	script.On(feature(nvme.FeatureInterruptCoalescing)) // keeps its earlier answer
 	refusing := nvmetest.New(t)
 	refusing.On(feature(nvme.FeaturePowerManagement)).Refuse(invalidField)
 	var opened atomic.Int32
@@ -190,7 +189,7 @@ func TestWhatIsRefusedIsNotAskedAgain(t *testing.T) {
 	assert.EqualValues(t, 1, opened.Load())
 }
 
-// choosing asks the first of two controllers for the power state, the second for all else.
+// choosing asks the controller power for the power state, and other for everything else.
 type choosing struct{ power, other nvme.Transport }
 
 func (c choosing) Admin(cmd nvme.Command, data []byte) (nvme.Completion, error) {
@@ -200,7 +199,7 @@ func (c choosing) Admin(cmd nvme.Command, data []byte) (nvme.Completion, error) 
 	return c.other.Admin(cmd, data)
 }
 
-// What fails for another reason is told, and does not hide the rest.
+// A failure for another reason is reported, and does not hide the rest.
 func TestAFeatureThatFails(t *testing.T) {
 	const internalError = 0x0006
 	script := nvmetest.New(t)
@@ -236,7 +235,7 @@ func TestDenied(t *testing.T) {
 	assert.Contains(t, health.Denied(&fs.PathError{Op: "open", Path: "/dev/nvme0", Err: syscall.EACCES}), "no permission to open the controller")
 }
 
-// A controller that left is opened anew: another one may have come under its name.
+// A controller that left is opened again, because another one may have taken its name.
 func TestAControllerThatLeavesAndComesBack(t *testing.T) {
 	var opened atomic.Int32
 	left := nvmetest.New(nil)

@@ -1,11 +1,9 @@
-// Package health reads what drives say of themselves: the SMART log, features and
-// namespaces of NVMe controllers, SATA and SAS drives by smartctl, and the
-// interrupts of their queues.
+// Package health reads what drives report about themselves: the SMART log, features and namespaces
+// of NVMe controllers, SATA and SAS drives by smartctl, and the interrupts of their queues.
 //
-// It owns how a drive is asked (through a guard, never again what was refused,
-// never one that sleeps) and what its answers mean: record.Health, conditions, and
-// warnings in words. It refuses to change anything of a drive, and to carry on
-// an answer of yesterday: a reading that failed has none.
+// It owns how a drive is asked (through a guard, not again for what it refused, not while it
+// sleeps) and what its answers mean: record.Health, conditions, and warnings in words. It
+// changes nothing on a drive. It does not carry over old values: a reading that failed has none.
 //
 //	sources := health.Sources(fs, devices)
 //	c := health.NewController(fs, "nvme0", health.Node("/dev/nvme0"))

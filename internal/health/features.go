@@ -51,9 +51,9 @@ func autonomousPower(d *nvme.Device, f *record.Features) error {
 	return err
 }
 
-// driver adds what only the driver knows: the queues that it uses, and those of
-// them that it polls, which are those without an interrupt. What the kernel does not
-// say stays absent.
+// driver adds what only the driver knows: the number of queues that it uses, and how
+// many of them it polls. Polled queues are those without an interrupt. What the kernel
+// does not report stays absent.
 func driver(files sysfs.FS, controller string, f *record.Features) error {
 	dir := "/sys/class/nvme/" + controller
 	count, err := files.Int(dir + "/queue_count")
@@ -88,8 +88,8 @@ func driver(files sysfs.FS, controller string, f *record.Features) error {
 	return nil
 }
 
-// NamespaceIDs returns the ids that the devices have within their controller. A
-// device whose id the kernel does not say is left out.
+// NamespaceIDs returns the namespace ids that the devices have within their controller,
+// by the devices' ids. Devices whose namespace id cannot be read are left out.
 func NamespaceIDs(files sysfs.FS, devices []record.Device) map[string]uint32 {
 	ids := map[string]uint32{}
 	for _, d := range devices {

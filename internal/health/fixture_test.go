@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
 )
 
-// captured is a page of QEMU's controller, see pkg/nvme/testdata/README.md.
+// captured returns a page of QEMU's controller, see pkg/nvme/testdata/README.md.
 func captured(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "pkg", "nvme", "testdata", "captured", name+".bin"))
@@ -39,13 +39,13 @@ func smartLog() nvme.Command {
 
 func feature(f nvme.Feature) nvme.Command { return nvme.GetFeatureCommand(f, nvme.SelectCurrent, 0) }
 
-// emulated is QEMU's controller: it answers as it was captured, and refuses nothing.
+// emulated returns QEMU's controller: it gives the captured answers, and refuses nothing.
 func emulated(t *testing.T) *nvmetest.Script {
 	t.Helper()
 	return emulatedWith(t, captured(t, "identify-controller"), captured(t, "active-namespaces"), 1, 2, 7)
 }
 
-// emulatedWith is the same with these namespaces, and what it says of itself and of them.
+// emulatedWith is like emulated, with the given namespaces, and with id and active as its answers.
 func emulatedWith(t *testing.T, id, active []byte, namespaces ...uint32) *nvmetest.Script {
 	t.Helper()
 	s := nvmetest.New(t)
@@ -62,7 +62,7 @@ func emulatedWith(t *testing.T, id, active []byte, namespaces ...uint32) *nvmete
 	return s
 }
 
-// opening opens a transport, and counts how often.
+// opening opens a transport, and counts how often in opened.
 func opening(transport nvme.Transport, opened *atomic.Int32) health.Open {
 	return func() (*nvme.Device, error) {
 		opened.Add(1)
@@ -70,7 +70,7 @@ func opening(transport nvme.Transport, opened *atomic.Int32) health.Open {
 	}
 }
 
-// nothing is a machine that tells nothing.
+// nothing returns a machine that reports nothing.
 func nothing(t *testing.T) sysfs.FS {
 	t.Helper()
 	return sysfstest.Make(t, map[string]string{"proc/x": ""}, nil)

@@ -19,33 +19,33 @@ const adminQueue = "0"
 
 // Meter counts the interrupts of sources from one reading to the next. The kernel
 // counts in 32 bits and forgets a queue's counts when a controller is reset or a CPU
-// goes offline; the Meter's counts only grow. One goroutine may use it.
+// goes offline; the Meter's counts only grow. It is not safe for concurrent use.
 type Meter struct {
 	fs      sysfs.FS
 	sources map[string]*meterState
 }
 
-// meterState is what the meter knows of one source.
+// meterState is what the meter remembers of one source.
 type meterState struct {
-	// queues are the counts of each queue by CPU, of those alone that ever counted: a
+	// queues holds the counts of each queue by CPU, without pairs that never counted: a
 	// large server has a million pairs of queue and CPU, and nearly all stay at zero.
 	queues map[string]map[int]count
 	at     time.Time
-	// ios and interrupts are those of the I/O queues, as of at.
+	// ios and interrupts are the totals of the I/O queues at the time at.
 	ios, interrupts uint64
 	counted         bool
 }
 
-// count is what the kernel said last, and all that happened up to then.
+// count holds the kernel's last count, and the total number of interrupts up to then.
 type count struct{ raw, total uint64 }
 
 // NewMeter returns a meter that has read nothing yet.
 func NewMeter(files sysfs.FS) *Meter { return &Meter{fs: files, sources: map[string]*meterState{}} }
 
-// Read reads the interrupts of all sources at once: the table of a large server is
-// megabytes. A source without interrupts of its own has none in the result; one that
-// is not among the sources is forgotten. The error joins what could not be read of
-// some; the others are returned all the same.
+// Read reads the interrupts of all sources at once, because the table of a large server
+// has megabytes. Sources without interrupts of their own are missing from the result.
+// The Meter forgets a source that is not passed. The error joins what could not be read
+// of some sources; the others are still returned.
 func (m *Meter) Read(now time.Time, sources []Source) (map[string]record.Interrupts, error) {
 	lines, err := m.table(sources)
 	if err != nil {
@@ -102,8 +102,8 @@ func (m *Meter) table(sources []Source) (map[string][]counters.Interrupt, error)
 	return lines, nil
 }
 
-// read adds what happened to one source since its last reading. With an error, the
-// figure that needs what could not be read is missing.
+// read counts the interrupts of one source since its last reading. With an error, the
+// figures that depend on what could not be read are missing.
 func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interrupt, state *meterState) (record.Interrupts, error) {
 	problems := []error{near.err}
 	result := record.Interrupts{Time: now, EveryQueue: s.EveryQueue}
@@ -115,7 +115,7 @@ func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interr
 		state.add(q.Queue, line)
 		result.Queues = append(result.Queues, q)
 	}
-	// The sums have what the table does not show now too: CPUs that are offline, and
+	// The sums include what the table does not show now: CPUs that are offline, and
 	// queues of a controller that is being reset.
 	var remote, ofIO uint64
 	sums, remotes := map[string]uint64{}, map[string]uint64{}
@@ -154,7 +154,7 @@ func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interr
 	return result, nil
 }
 
-// add takes what a line of the table says of a queue.
+// add takes the counts of a queue from a line of the table.
 func (s *meterState) add(queue string, line counters.Interrupt) {
 	counts := s.queues[queue]
 	if counts == nil {
@@ -162,15 +162,15 @@ func (s *meterState) add(queue string, line counters.Interrupt) {
 		s.queues[queue] = counts
 	}
 	for i, raw := range line.Counts {
-		// A zero is news only where there was a count: the controller was reset.
+		// A zero matters only after a count: the controller was reset.
 		if c, counted := counts[line.CPUs[i]]; counted || raw > 0 {
 			counts[line.CPUs[i]] = c.next(raw)
 		}
 	}
 }
 
-// next takes a newer count. One that became smaller went past 2³² when it was
-// near that, and else began anew.
+// next takes a newer count. A smaller count has wrapped around at 2³² if the last one
+// was near that; otherwise the kernel has restarted it.
 func (c count) next(raw uint64) count {
 	const limit = math.MaxUint32 + 1
 	switch {
@@ -185,7 +185,7 @@ func (c count) next(raw uint64) count {
 	return c
 }
 
-// node is a NUMA node: its CPUs, nil when the machine does not say, and why not.
+// node holds the CPUs of a NUMA node, nil when they are unknown, and the error if they could not be read.
 type node struct {
 	cpus map[int]bool
 	err  error
@@ -208,7 +208,7 @@ func (m *Meter) node(number int) node {
 	return node{cpus: cpus}
 }
 
-// affinity returns the CPUs of a list of an interrupt, empty when the machine does not say.
+// affinity returns one of the CPU lists of an interrupt, empty when it cannot be read.
 func (m *Meter) affinity(interrupt, list string) string {
 	cpus, err := m.fs.Text("/proc/irq/" + interrupt + "/" + list)
 	if err != nil {
@@ -217,8 +217,8 @@ func (m *Meter) affinity(interrupt, list string) string {
 	return cpus
 }
 
-// completed returns how many I/Os a source has completed since it appeared. What other
-// namespaces of a controller do counts too, as their interrupts do.
+// completed returns how many I/Os a source has completed since it appeared. For a
+// controller, the I/Os of all its namespaces count, as their interrupts do.
 func (m *Meter) completed(s Source) (uint64, error) {
 	var stats []string
 	if s.Kind == record.ControllerNVMe {
@@ -241,7 +241,7 @@ func (m *Meter) completed(s Source) (uint64, error) {
 	for _, stat := range stats {
 		text, err := m.fs.Text(stat)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // no I/O is counted, or it left meanwhile
+			continue // it does not count I/O, or has left meanwhile
 		} else if err != nil {
 			return 0, err
 		}

@@ -16,11 +16,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// host is a server of two nodes whose drives have an admin queue and the same number of I/O queues each.
+// host is a server with two nodes whose drives have an admin queue and the same number of I/O queues each.
 type host struct{ drives, ioQueues, cpus int }
 
-// make makes the files of the server. The interrupts of an I/O queue go to its share of the CPUs, as the kernel
-// spreads them, and those of an admin queue to the first.
+// make creates the files of the server. The interrupts of an I/O queue go to its share of the CPUs,
+// as the kernel spreads them, and those of an admin queue to the first.
 func (h host) make(tb testing.TB) (sysfs.FS, []health.Source) {
 	tb.Helper()
 	files := map[string]string{}
@@ -59,12 +59,12 @@ func (h host) make(tb testing.TB) (sysfs.FS, []health.Source) {
 func live() int64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // the first one leaves what has a finalizer, and what pools hold
+	runtime.GC() // the first run leaves objects with finalizers, and those in pools
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// Most CPUs never see an interrupt of most queues, and what never happened is not kept: with it, this would be 14 MB.
+// Most CPUs never see an interrupt of most queues, and zero counts are not kept. With them, this would be 14 MB.
 func TestAMeterKeepsOnlyWhatHappened(t *testing.T) {
 	files, sources := host{drives: 8, ioQueues: 64, cpus: 256}.make(t)
 	meter := health.NewMeter(files)
@@ -76,7 +76,7 @@ func TestAMeterKeepsOnlyWhatHappened(t *testing.T) {
 	runtime.KeepAlive(meter)
 }
 
-// BenchmarkMeter is one reading of the interrupts of a large server.
+// BenchmarkMeter measures one reading of the interrupts of a large server.
 func BenchmarkMeter(b *testing.B) {
 	files, sources := host{drives: 24, ioQueues: 128, cpus: 512}.make(b)
 	meter := health.NewMeter(files)

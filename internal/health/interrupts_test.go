@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// machine is one of two nodes with two CPUs each, and an NVMe drive at node 1.
+// machine has two nodes with two CPUs each, and an NVMe drive at node 1.
 type machine struct {
 	t    *testing.T
 	root string
@@ -108,14 +108,14 @@ func TestCountsOnlyGrow(t *testing.T) {
 	assert.EqualValues(t, most+10+5, read([4]uint64{9, 5, 0, 0}), "the kernel's 32 bits went over")
 	assert.EqualValues(t, most+10+5+3, read([4]uint64{3, 0, 0, 0}), "the controller was reset")
 
-	// CPU 1 goes offline: its column is gone, and what it counted is not.
+	// CPU 1 goes offline: its column is gone, but not what it counted.
 	m.set(map[string]string{"proc/interrupts": "      CPU0  CPU2 CPU3\n 41: 4 0 0 PCI-MSIX-0000:01:00.0 1-edge nvme0q1\n"})
 	found, err := meter.Read(time.Now(), nvme0(1))
 	require.NoError(t, err)
 	assert.EqualValues(t, most+10+5+4, found["nvme0"].Queues[0].Count)
 }
 
-// A controller that is being reset has none of its interrupts for a moment, and then the first ones.
+// A controller that is being reset has no interrupts for a moment, and then starts from zero.
 func TestCountsOutliveAReset(t *testing.T) {
 	m := newMachine(t)
 	meter := health.NewMeter(m.fs)
@@ -171,7 +171,7 @@ func TestInterruptsOfVirtio(t *testing.T) {
 	assert.Equal(t, "req.0", found["virtio1"].Queues[1].Queue)
 }
 
-// What cannot be read costs the figure that needs it, and no other source.
+// A file that cannot be read costs only the figure that needs it; other sources are not affected.
 func TestInterruptsOfWhichSomeCannotBeRead(t *testing.T) {
 	m := newMachine(t)
 	m.set(map[string]string{"proc/interrupts": "  CPU0\n 9: 8 PCI-MSI 1-edge nvme0q1\n 10: 4 PCI-MSI 1-edge nvme1q1\n 11: 2 PCI-MSI 1-edge nvme2q1\n"})
@@ -204,7 +204,7 @@ func TestInterruptsOfThisMachine(t *testing.T) {
 	}
 }
 
-// Where every queue is asked for, each says what was taken near the drive and what was not.
+// With EveryQueue, each queue reports how many interrupts were taken near the drive and how many were not.
 func TestInterruptsOfEveryQueue(t *testing.T) {
 	m := newMachine(t)
 	m.set(map[string]string{"proc/irq/41/smp_affinity_list": "2-3\n"})

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// leaving answers so many commands, and is gone then.
+// leaving answers the given number of commands and is then gone.
 type leaving struct {
 	nvme.Transport
 	left int
@@ -25,8 +25,8 @@ func (l *leaving) Admin(cmd nvme.Command, data []byte) (nvme.Completion, error) 
 	return l.Transport.Admin(cmd, data)
 }
 
-// A drive is unplugged at any command of a reading. That is said, no health is made up that was not read, and the next
-// reading asks the drive that is there then.
+// A drive may be unplugged at any command of a reading. Read reports that and invents no health,
+// and the next reading asks the drive that is there then.
 func TestADriveThatLeavesInAReading(t *testing.T) {
 	for commands := 0; ; commands++ {
 		var opened atomic.Int32
@@ -49,7 +49,7 @@ func TestADriveThatLeavesInAReading(t *testing.T) {
 			assert.Zero(t, h, commands)
 			continue
 		}
-		again.Time, again.Features, again.Namespaces = h.Time, h.Features, h.Namespaces // in part, or not at all
+		again.Time, again.Features, again.Namespaces = h.Time, h.Features, h.Namespaces // may be read in part, or not at all
 		assert.Equal(t, again, h, commands)
 	}
 }

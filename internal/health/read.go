@@ -14,12 +14,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// maxNamespaces bounds how many are read of a controller at once: as many as fill one
-// list of the specification. Those beyond are an error.
+// maxNamespaces bounds the namespaces that one reading of a controller includes: as
+// many as fill one list of the specification. More are an error.
 const maxNamespaces = 1024
 
-// read asks a controller for all that record.Health holds. Without the SMART log
-// there is no health; ok is false then. It stops between two commands when ctx ends.
+// read asks a controller for everything that record.Health holds. ok is false if the
+// controller's identity or its SMART log could not be read: without them there is no
+// health. It stops between two commands when ctx ends.
 func read(ctx context.Context, d *nvme.Device, namespaces []uint32) (h record.Health, ok bool, err error) {
 	c, err := d.Controller()
 	if err != nil {
@@ -45,8 +46,8 @@ func read(ctx context.Context, d *nvme.Device, namespaces []uint32) (h record.He
 	return h, true, errors.Join(append(problems, err)...)
 }
 
-// unlessUnsupported drops the error of a controller that does not have what it was
-// asked for: the value stays absent.
+// unlessUnsupported drops the error of a controller that lacks what it was asked for;
+// the value stays absent.
 func unlessUnsupported(err error) error {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -70,7 +71,7 @@ func degrees(t *nvme.Celsius) *int {
 	return new(int(*t))
 }
 
-// ofSMART takes from the SMART log what the controller really reports.
+// ofSMART converts the SMART log, without the values that the controller does not really report.
 func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 	h := record.Health{
 		CriticalWarnings: criticalWarnings(s.CriticalWarnings),
@@ -84,8 +85,8 @@ func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 	if s.AvailableSpare > 0 || s.AvailableSpareThreshold > 0 {
 		h.AvailableSpare, h.AvailableSpareThreshold = new(s.AvailableSpare.Ratio()), new(s.AvailableSpareThreshold.Ratio())
 	}
-	// Data units count from 1 up as soon as there was a command, so 0 after commands
-	// says that they are not reported.
+	// Data units are at least 1 after the first command, so 0 after commands means that
+	// they are not reported.
 	none := nvme.DataUnits{}
 	if s.DataUnitsRead != none || h.HostReadCommands == 0 {
 		h.DataReadBytes = new(whole(s.DataUnitsRead.Bytes()))
@@ -135,7 +136,7 @@ func temperatures(s nvme.SMART) []record.Temperature {
 	return list
 }
 
-// whole returns a counter, the largest number when it does not fit.
+// whole returns a counter, or the largest number if it does not fit.
 func whole(u nvme.Uint128) uint64 {
 	if n, ok := u.Uint64(); ok {
 		return n
@@ -143,7 +144,7 @@ func whole(u nvme.Uint128) uint64 {
 	return math.MaxUint64
 }
 
-// span returns seconds as a duration, the longest one when they do not fit.
+// span returns seconds as a duration, or the longest duration if they do not fit.
 func span(seconds nvme.Uint128) time.Duration {
 	n, ok := seconds.Uint64()
 	if !ok || n > math.MaxInt64/uint64(time.Second) {
@@ -152,8 +153,8 @@ func span(seconds nvme.Uint128) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// readNamespaces reads those with the given ids, or those that are active. One that
-// is gone is left out.
+// readNamespaces reads the namespaces with the given ids, or all active ones if ids is
+// nil. It leaves out namespaces that are gone.
 func readNamespaces(ctx context.Context, d *nvme.Device, ids []uint32) ([]record.NamespaceHealth, error) {
 	if ids == nil {
 		var err error

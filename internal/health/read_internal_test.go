@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// A field of the SMART log that changes nothing was forgotten in ofSMART.
+// ofSMART must use every field of the SMART log: a field that changes nothing was forgotten.
 func TestEveryFieldOfSMARTIsRead(t *testing.T) {
 	one, warm := nvme.Uint128{Low: 1}, nvme.Celsius(40)
 	fresh := func() nvme.SMART {

@@ -11,18 +11,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Reading is what a source said of itself, without its interrupts. What could not be
-// read is nil; when there was an answer at last is known all the same.
+// Reading is the result of reading one source, without its interrupts. What could not be read is nil; LastRead is known
+// all the same.
 type Reading struct {
 	record.Controller
-	// OfDevice are the warnings about the namespace of one device, by its id.
+	// OfDevice holds the warnings about the namespace of each device, by the device's id.
 	OfDevice map[string][]record.Warning
 }
 
-// Reader reads one source, again and again, and compares with what it read before. One
-// goroutine may use it.
+// Reader reads one source repeatedly and compares each reading with earlier ones. It is not safe for concurrent use.
 type Reader struct {
-	// AllNamespaces asks for those of other devices than the source's, too.
+	// AllNamespaces makes Read include the namespaces of devices other than the source's.
 	AllNamespaces bool
 
 	fs     sysfs.FS
@@ -33,8 +32,8 @@ type Reader struct {
 	at     time.Time // of the last answer
 }
 
-// NewReader returns the reader of a source whose node is in the directory dev; nil when it
-// has no health to read. The error is ErrNotInstalled.
+// NewReader returns the reader of a source whose node is in the directory dev. It is nil if the source has no health to
+// read. The error is ErrNotInstalled if the source needs smartctl and it was not found.
 func NewReader(fs sysfs.FS, s Source, dev string) (*Reader, error) {
 	r := &Reader{fs: fs, source: s, recent: &Recent{}}
 	switch s.Kind {
@@ -53,16 +52,16 @@ func NewReader(fs sysfs.FS, s Source, dev string) (*Reader, error) {
 	return r, nil
 }
 
-// Follow has the reader go on where another one ended that read the same drives: what grew within a day is still known. It is
-// called before the first reading. One of another drive knows nothing of this one.
+// Follow makes the reader continue from an earlier reader of the same drives, so that the growth of counters within the
+// last day is still known. Call it before the first reading. It has no effect if the earlier reader read another drive.
 func (r *Reader) Follow(before *Reader) {
 	if r.source.Kind == before.source.Kind && (r.source.Kind == record.ControllerNVMe || slices.Equal(r.source.IDs(), before.source.IDs())) {
-		r.recent = before.recent // a controller has a serial number, which is compared
+		r.recent = before.recent // for a controller, Recent compares the serial number
 	}
 }
 
-// Read asks once, for Timeout at most. The error is of Controller.Read or Drive.Read; what
-// was read of a controller is of use all the same.
+// Read asks the source once and waits at most for Timeout. The error is that of Controller.Read or Drive.Read. Even with
+// an error, what was read of a controller is valid.
 func (r *Reader) Read(ctx context.Context) (now Reading, err error) {
 	now.Controller = record.Controller{Name: r.source.Name, Kind: r.source.Kind, Devices: r.source.IDs(), LastRead: r.at}
 	if r.drive != nil {
@@ -109,7 +108,7 @@ func (r *Reader) readDrive(ctx context.Context, now *Reading) error {
 	return nil
 }
 
-// Close gives the controller back.
+// Close closes the controller, if the source is one.
 func (r *Reader) Close() error {
 	if r.nvme == nil {
 		return nil

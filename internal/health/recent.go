@@ -9,24 +9,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Recent is what counters of one drive have grown by in the last day: the alerts look as far back, and a counter
-// says nothing of when it grew. The zero value is that of a drive that was never read.
+// Recent holds by how much the counters of one drive have grown within the last day. The alerts look as
+// far back, and a counter does not say when it grew. The zero value is for a drive that was never read.
 type Recent struct {
-	mu         sync.Mutex // a reader that hung may return beside the one that follows it
+	mu         sync.Mutex // a reader that hung may return while its successor runs
 	controller *record.Health
 	disk       *record.DiskHealth
-	// steps are those in which something grew, the oldest first.
+	// steps holds the intervals between readings in which something grew, oldest first.
 	steps []growth
 }
 
-// growth is what counters have grown by between two readings.
+// growth is by how much counters have grown between two readings.
 type growth struct {
 	from, to             time.Time
 	mediaErrors, sectors int64         // NVMe; SATA and SAS: sectors that were replaced
 	warning, critical    time.Duration // above these temperatures
 }
 
-// span is "hour", or longer where a reading before was longer ago.
+// span returns "hour", or a longer time if the readings were further apart.
 func (g growth) span() string {
 	if length := g.to.Sub(g.from); length > time.Hour {
 		return units.Span(length)
@@ -34,7 +34,7 @@ func (g growth) span() string {
 	return "hour"
 }
 
-// add takes a reading of a controller, and returns the one before it: nil when there was none of this drive.
+// add records a reading of a controller, and returns the one before it, or nil if there was none of this drive.
 func (r *Recent) add(now record.Health) (before *record.Health) {
 	before, r.controller = r.controller, &now
 	if before == nil || before.Identity.Serial != now.Identity.Serial {
@@ -50,7 +50,7 @@ func (r *Recent) add(now record.Health) (before *record.Health) {
 	return before
 }
 
-// addDisk takes a reading of a SATA or SAS drive.
+// addDisk records a reading of a SATA or SAS drive.
 func (r *Recent) addDisk(now record.DiskHealth) {
 	before := r.disk
 	r.disk = &now
@@ -59,16 +59,16 @@ func (r *Recent) addDisk(now record.DiskHealth) {
 	}
 }
 
-// keep keeps a step, and forgets those of more than a day ago.
+// keep records a step, and forgets steps that ended a day ago or earlier.
 func (r *Recent) keep(g growth) {
-	g.mediaErrors, g.sectors = max(0, g.mediaErrors), max(0, g.sectors) // a counter may begin anew
+	g.mediaErrors, g.sectors = max(0, g.mediaErrors), max(0, g.sectors) // a counter may restart
 	if g.mediaErrors > 0 || g.sectors > 0 || g.warning > 0 || g.critical > 0 {
 		r.steps = append(r.steps, g)
 	}
 	r.steps = slices.DeleteFunc(r.steps, func(s growth) bool { return g.to.Sub(s.to) >= 24*time.Hour })
 }
 
-// within sums up the steps that ended so long ago or less. They may have begun before: from says when.
+// within sums up the steps that ended less than d ago. They may have begun earlier: sum.from says when.
 func (r *Recent) within(d time.Duration, now time.Time) (sum growth) {
 	sum.from, sum.to = now.Add(-d), now
 	for _, s := range r.steps {
@@ -86,7 +86,7 @@ func (r *Recent) within(d time.Duration, now time.Time) (sum growth) {
 	return sum
 }
 
-// longer is 0 where a counter is not known, or began anew.
+// longer returns the growth of a counter of time; 0 if it is unknown or has restarted.
 func longer(before, now *time.Duration) time.Duration {
 	if before == nil || now == nil {
 		return 0

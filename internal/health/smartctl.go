@@ -14,11 +14,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/tool"
 )
 
-// ErrNotInstalled says that there is no smartctl here.
+// ErrNotInstalled says that smartctl was not found.
 var ErrNotInstalled = errors.New("smartctl is not installed (package smartmontools)")
 
-// asleepStatus is what smartctl is told to exit with when the drive sleeps. As a set of
-// bits it would be a wrong command line and a failed open at once, which never happens.
+// asleepStatus is the exit status that smartctl is told to use when the drive sleeps. As a set
+// of bits it would mean a wrong command line and a failed open at once, which never happens.
 const asleepStatus = 3
 
 // FindSmartctl returns the path of smartctl, or ErrNotInstalled.
@@ -30,8 +30,8 @@ func FindSmartctl() (string, error) {
 	return path, err
 }
 
-// Drive reads the health of one SATA or SAS drive through smartctl, again and again. One
-// goroutine may use it.
+// Drive reads the health of one SATA or SAS drive through smartctl, repeatedly. It is
+// not safe for concurrent use.
 type Drive struct {
 	smartctl string
 	args     []string
@@ -39,11 +39,11 @@ type Drive struct {
 	guard    guard.Guard
 }
 
-// NewDrive returns the reader of the drive whose node is at path; smartctl is the path of
-// the program.
+// NewDrive returns the reader of the drive d. node is the path of its device node,
+// smartctl that of the program.
 func NewDrive(files sysfs.FS, smartctl string, d record.Device, node string) *Drive {
-	// With its type given, smartctl need not try commands that might wake the drive. A
-	// SATA drive behind a SAS adapter says that it is one by its vendor.
+	// With the type given, smartctl does not try commands that might wake the drive. A
+	// SATA drive behind a SAS adapter is recognised by its vendor, ATA.
 	kind := "scsi"
 	if vendor, err := files.Text("/sys/block/" + d.Name + "/device/vendor"); d.Transport == "sata" || err == nil && vendor == "ATA" {
 		kind = "sat"
@@ -57,9 +57,9 @@ func NewDrive(files sysfs.FS, smartctl string, d record.Device, node string) *Dr
 	}
 }
 
-// Read asks the drive once, unless it sleeps, and waits at most for timeout. Errors:
-// *guard.HungError when an earlier smartctl has still not ended; what smartctl says
-// when it cannot read the drive, fs.ErrPermission among it.
+// Read asks the drive once, unless it sleeps, and waits at most for timeout. The error
+// matches *guard.HungError if smartctl, or an earlier one, has not ended in time.
+// Otherwise it is what smartctl reports; it matches fs.ErrPermission if access is denied.
 func (d *Drive) Read(ctx context.Context, timeout time.Duration) (record.DiskHealth, error) {
 	h, err := guard.Do(ctx, &d.guard, timeout, d.ask)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// answer is what is used of smartctl's JSON, format 1.0. A value that a drive does not
-// have, or an older smartctl does not print, is nil.
+// answer holds the parts of smartctl's JSON, format 1.0, that are used. A field is nil
+// if the drive does not have the value or an older smartctl does not print it.
 type answer struct {
 	Smartctl *struct {
 		Messages []struct {
@@ -30,7 +30,7 @@ type answer struct {
 		Hours *int64 `json:"hours"`
 	} `json:"power_on_time"`
 	PowerCycles *int64 `json:"power_cycle_count"`
-	// Endurance is printed by smartctl 7.4 and later, the other one for SAS since 7.3.
+	// Endurance is printed by smartctl 7.4 and later, SASEndurance for SAS drives since 7.3.
 	Endurance *struct {
 		CurrentPercent *float64 `json:"current_percent"`
 	} `json:"endurance_used"`
@@ -60,15 +60,15 @@ const (
 	attributeUncorrectable = 198
 )
 
-// pendingThatFlips is what smartctl calls attribute 197 of drives, the Crucial MX500 and
-// its relatives, whose firmware has it flip between 0 and 1 by itself
+// pendingThatFlips is smartctl's name for attribute 197 of the Crucial MX500 and related
+// drives, whose firmware flips it between 0 and 1 by itself
 // (https://www.smartmontools.org/ticket/1227).
 const pendingThatFlips = "Current_Pending_ECC_Cnt"
 
-// ErrNoSmart says that a drive answers no question about its health.
+// ErrNoSmart says that a drive does not report its health.
 var ErrNoSmart = errors.New("the drive does not report its health")
 
-// parseSmartctl takes from an answer what is known, tolerant of all that is not used.
+// parseSmartctl reads the health from an answer of smartctl and ignores everything else in it.
 func parseSmartctl(data []byte) (record.DiskHealth, error) {
 	var a answer
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -87,7 +87,7 @@ func parseSmartctl(data []byte) (record.DiskHealth, error) {
 	if a.Status != nil {
 		h.Passed = a.Status.Passed
 	}
-	if a.Temperature != nil && a.Temperature.Current != nil && *a.Temperature.Current != 0 { // 0 is what drives without sensor say
+	if a.Temperature != nil && a.Temperature.Current != nil && *a.Temperature.Current != 0 { // drives without a sensor report 0
 		h.TemperatureCelsius = a.Temperature.Current
 	}
 	if a.PowerOn != nil {

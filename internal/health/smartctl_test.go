@@ -82,7 +82,7 @@ func FuzzParseSmartctl(f *testing.F) {
 	})
 }
 
-// program writes a smartctl of the test's own.
+// program writes a fake smartctl.
 func program(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "smartctl")
@@ -111,7 +111,7 @@ func TestADriveIsAskedWithoutWakingIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := filepath.Join(t.TempDir(), "args")
-			// The drive sleeps: the exit status is not 0 then.
+			// The drive sleeps, so the exit status is not 0.
 			path := program(t, "echo \"$@\" >"+said+"\ncat "+absolute(t, "testdata/built/ata-standby.json")+"\nexit 3\n")
 			h, err := health.NewDrive(files, path, c.device, "/dev/"+c.device.Name).Read(t.Context(), time.Minute)
 			require.NoError(t, err)

@@ -11,20 +11,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Source reads the health of devices.
+// Source is what reports the health of devices: an NVMe controller, a SATA or SAS drive, or a virtio device.
 type Source struct {
 	Name    string // "nvme0", "sda", "virtio1"
 	Kind    record.ControllerKind
 	Devices []record.Device // in order of their names
-	// NUMANode is where it is attached, -1 when the machine does not say.
+	// NUMANode is the node that the source is attached to, -1 if unknown.
 	NUMANode int
-	// EveryQueue has the Meter say of each queue where its interrupts may be taken, and how
-	// many were taken on CPUs of NUMANode and on others.
+	// EveryQueue makes the Meter report for each queue which CPUs may take its interrupts,
+	// and how many were taken on CPUs of NUMANode and on others.
 	EveryQueue bool
 }
 
-// Sources returns the sources of the devices, each once, in order of their names. A
-// device given twice counts once; one of another kind has none.
+// Sources returns the sources of the devices, each once, in order of their names. A device
+// given twice counts once. Devices of other kinds have no source.
 func Sources(fs sysfs.FS, devices []record.Device) []Source {
 	sources := map[string]Source{}
 	add := func(name string, kind record.ControllerKind, d record.Device) {
@@ -60,8 +60,8 @@ func Sources(fs sysfs.FS, devices []record.Device) []Source {
 	return list
 }
 
-// NamedController returns the NVMe controller of a name with those of the devices that it
-// reaches; false when there is none.
+// NamedController returns the NVMe controller with the given name, with those of the
+// devices that it reaches. It returns false if there is no such controller.
 func NamedController(fs sysfs.FS, name string, devices []record.Device) (Source, bool) {
 	if number, ok := strings.CutPrefix(name, "nvme"); !ok || number == "" || strings.Trim(number, "0123456789") != "" {
 		return Source{}, false
@@ -82,7 +82,7 @@ func NamedController(fs sysfs.FS, name string, devices []record.Device) (Source,
 	return s, true
 }
 
-// place corrects the node of a controller: the device's is that of its first path.
+// place corrects the NUMA node of a controller: that of a device is the node of its first path.
 func (s *Source) place(fs sysfs.FS) {
 	if s.Kind != record.ControllerNVMe {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// names says "nvme0 (nvme): nvme0n1 nvme0n2".
+// names returns "nvme0 (nvme): nvme0n1 nvme0n2".
 func names(sources []health.Source) []string {
 	var list []string
 	for _, s := range sources {
@@ -32,7 +32,7 @@ func sourcesOf(t *testing.T, files sysfs.FS) []health.Source {
 	t.Helper()
 	devices, err := device.Scan(files)
 	require.NotNil(t, devices, err)                           // some fixtures have clones, which are left out
-	return health.Sources(files, append(devices, devices...)) // as when files on them are watched too
+	return health.Sources(files, append(devices, devices...)) // duplicates, as if files on them were watched too
 }
 
 func TestSources(t *testing.T) {

@@ -12,15 +12,17 @@ import (
 const (
 	// mostlyUnwritten is the share of a namespace below which most of it holds no data.
 	mostlyUnwritten = 0.5
-	// nearlyWorn is the used share of the foreseen life above which a drive is nearly worn out: SsdprobeDriveWorn has the same.
+	// nearlyWorn is the used share of the rated endurance above which a drive is nearly worn out. The alert
+	// SsdprobeDriveWorn uses the same value.
 	nearlyWorn = 0.9
-	// hotFor is how long of an hour a drive may be above its warning temperature: SsdprobeTemperatureAboveLimit has the same.
+	// hotFor is how long within an hour a drive may be above its warning temperature. The alert
+	// SsdprobeTemperatureAboveLimit uses the same value.
 	hotFor = 5 * time.Minute
 )
 
-// Warnings says in words what is wrong with a controller and what to do about it. What has grown since earlier readings
-// tells whether something goes on now. What is wrong with one namespace is told by NamespaceWarnings.
-// No text names the drive, so that those of several drives are the same: whoever shows one names it.
+// Warnings describes what is wrong with a controller and what to do about it. It compares with earlier readings to find
+// out what is happening now. NamespaceWarnings describes what is wrong with a single namespace. The texts do not name
+// the drive, so that they are the same for all drives; whoever shows one adds the name.
 func (r *Recent) Warnings(now record.Health) []record.Warning {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,13 +61,13 @@ func (r *Recent) Warnings(now record.Health) []record.Warning {
 
 const wornText = "%.0f %% of the rated endurance is used"
 
-// fewSpares leaves out what a critical warning says.
+// fewSpares reports whether the available spare is below its threshold and no critical warning says so already.
 func fewSpares(h record.Health) bool {
 	return h.AvailableSpare != nil && h.AvailableSpareThreshold != nil && *h.AvailableSpare < *h.AvailableSpareThreshold &&
 		!slices.Contains(h.CriticalWarnings, record.CriticalSpare)
 }
 
-// throttled says what of the counters of throttling has grown; empty when nothing has.
+// throttled says which throttling counter has grown since before; empty if none has.
 func throttled(before, now record.Health) string {
 	for i, t := range now.Throttling {
 		if i >= len(before.Throttling) || before.Throttling[i].Level != t.Level {
@@ -115,7 +117,7 @@ func temperatureText(h record.Health) string {
 	return ""
 }
 
-// NamespaceWarnings says what is wrong with a namespace.
+// NamespaceWarnings describes what is wrong with a namespace.
 func NamespaceWarnings(n record.NamespaceHealth) []record.Warning {
 	allocated, ok := n.AllocatedRatio()
 	if !ok || allocated >= mostlyUnwritten {
@@ -128,7 +130,7 @@ func NamespaceWarnings(n record.NamespaceHealth) []record.Warning {
 	}}
 }
 
-// DiskWarnings says what is wrong with a SATA or SAS drive, as Warnings does.
+// DiskWarnings describes what is wrong with a SATA or SAS drive, as Warnings does for a controller.
 func (r *Recent) DiskWarnings(now record.DiskHealth) []record.Warning {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,8 +162,7 @@ func (r *Recent) DiskWarnings(now record.DiskHealth) []record.Warning {
 	return list
 }
 
-// Critical reports whether a drive itself says, in one of the warnings, that something
-// is wrong with it.
+// Critical reports whether one of the warnings was raised by the drive itself.
 func Critical(warnings []record.Warning) bool {
 	for _, w := range warnings {
 		if w.Code == record.WarnDriveCritical {

@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// well is a controller with nothing to complain about.
+// well returns the health of a controller without any problem.
 func well() record.Health {
 	return record.Health{
 		Identity: record.ControllerIdentity{Serial: "A"}, AvailableSpare: new(1.0), AvailableSpareThreshold: new(0.1), PercentageUsed: 0.02, MediaErrors: 3,
@@ -88,7 +88,8 @@ func TestWarnings(t *testing.T) {
 	assert.Len(t, new(health.Recent).Warnings(all), 6, "also at the first reading, and each says its own")
 }
 
-// An alert looks back for an hour or a day, and so do these: what grew between two readings is not forgotten with the next.
+// Warnings look back for an hour or a day, like the alerts: growth between two readings is still
+// known at the next one.
 func TestWarningsLookBackAsFarAsTheAlerts(t *testing.T) {
 	var recent health.Recent
 	begin := time.Date(2026, 5, 4, 13, 0, 0, 0, time.UTC)
@@ -110,7 +111,7 @@ func TestWarningsLookBackAsFarAsTheAlerts(t *testing.T) {
 	assert.Empty(t, after(26*time.Hour, 66*time.Minute, 61*time.Minute, 8))
 }
 
-// Where nothing could be read for hours, nobody knows in which of them a counter grew.
+// After hours without a reading, it is unknown in which of them a counter grew.
 func TestWarningsOfALongGap(t *testing.T) {
 	var recent health.Recent
 	after := func(d, hot time.Duration) string {
@@ -128,7 +129,7 @@ func TestWarningsOfALongGap(t *testing.T) {
 	assert.Empty(t, after(7*time.Hour, 5*time.Hour))
 }
 
-// Sectors that were replaced are told for a day, as media errors are.
+// Replaced sectors are reported for a day, like media errors.
 func TestReplacedSectorsAreToldForADay(t *testing.T) {
 	var recent health.Recent
 	after := func(d time.Duration, sectors int64) []record.Warning {
@@ -142,7 +143,7 @@ func TestReplacedSectorsAreToldForADay(t *testing.T) {
 	assert.Empty(t, after(26*time.Hour, 2), "the counter began anew")
 }
 
-// Alerts are jsonnet and warnings are Go: neither can have the other's limit.
+// Alerts are in jsonnet and warnings in Go, so they cannot share the limits.
 func TestWarningsHaveTheLimitsOfTheAlerts(t *testing.T) {
 	config, err := os.ReadFile("../../deploy/mixin/config.libsonnet")
 	require.NoError(t, err)
@@ -178,7 +179,8 @@ func TestDiskWarnings(t *testing.T) {
 	assert.True(t, health.Critical(got))
 }
 
-// Attribute 197 of a Crucial MX500 flips between 0 and 1 by itself; more than that is meant. The reading is told as it is.
+// Attribute 197 of a Crucial MX500 flips between 0 and 1 by itself; only a higher count is a
+// warning. The reading is reported unchanged.
 func TestPendingSectorsThatFlip(t *testing.T) {
 	for name, least := range map[string]int64{"Current_Pending_ECC_Cnt": 2, "Current_Pending_Sector": 1, "": 1} {
 		for raw := range int64(4) {
@@ -201,7 +203,7 @@ func TestComplete(t *testing.T) {
 	want.PowerState = record.EachOf(record.PowerState{State: record.NumberOf(2)})
 	assert.Equal(t, want, health.Complete(base, []record.Health{{Features: set}}))
 
-	// A power state that the drive changes by itself would be another one at every look.
+	// A power state that the drive changes by itself would differ at every reading.
 	for state := range 3 {
 		idle := record.Features{AutonomousPower: new(true), PowerState: &state, WriteCache: new(false), Coalescing: &record.Coalescing{Threshold: 1, Time: time.Second}}
 		want.DriveCache, want.Coalescing = record.EachOf(record.Off), record.EachOf(record.Coalescing{Threshold: 1})
@@ -215,6 +217,6 @@ func TestComplete(t *testing.T) {
 	assert.Equal(t, "11 / 200µs and off", both.Coalescing.String())
 	assert.Equal(t, both, health.Complete(base, []record.Health{{Features: set}, {Features: other}}), "in whatever order the kernel names the controllers")
 
-	// All that comes from here is remembered while the drive does not answer.
+	// All conditions set here are remembered while the drive does not answer.
 	assert.Equal(t, both, base.Remember(both))
 }

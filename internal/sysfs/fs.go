@@ -44,7 +44,7 @@ func (f FS) Bytes(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Room for the largest attribute in each of hundreds of goroutines is too much.
+	// A buffer for the largest attribute would be too much memory with hundreds of goroutines.
 	const usual = 1 << 10
 	for _, size := range []int{usual, AttributeLimit + 1} {
 		data, err := readOnce(full, size)
@@ -55,13 +55,13 @@ func (f FS) Bytes(name string) ([]byte, error) {
 	return nil, pathError("read", full, ErrTruncated)
 }
 
-// readOnce returns the first size bytes of an attribute, or all when it has fewer.
+// readOnce returns the first size bytes of an attribute, or all if it has fewer.
 //
-// By one raw read, for two reasons. Attributes of sysfs can be polled, so an
-// os.File hands them to the runtime's poller; some drivers then answer EAGAIN
-// where they mean an error, and the goroutine waits for ever for a file that
-// never becomes ready. And the kernel fills in an attribute at the first read
-// only: one read is one moment, two may be two.
+// It uses one raw read, for two reasons. Attributes of sysfs can be polled, so an
+// os.File registers them with the runtime's poller. Some drivers then answer EAGAIN
+// where they mean an error, and the goroutine waits forever for a file that never
+// becomes ready. The second reason is that the kernel fills in an attribute at the
+// first read only, so that one read is consistent and two may not be.
 // https://github.com/prometheus/node_exporter/pull/728
 func readOnce(full string, size int) ([]byte, error) {
 	fd, err := open(full)
@@ -113,8 +113,8 @@ func (f FS) Uint(name string) (uint64, error) {
 	return n, nil
 }
 
-// Open opens a file to be read as a stream, for those of /proc that have no
-// bound. The caller closes it.
+// Open opens a file to be read as a stream, for files of /proc whose size has no bound.
+// The caller closes it.
 func (f FS) Open(name string) (*os.File, error) {
 	full, err := f.locate(name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (f FS) Open(name string) (*os.File, error) {
 	if err != nil {
 		return nil, pathError("open", full, err)
 	}
-	// A descriptor in blocking mode stays out of the runtime's poller, see Bytes.
+	// A descriptor in blocking mode stays out of the runtime's poller; see readOnce.
 	return os.NewFile(uintptr(fd), full), nil
 }
 
@@ -164,8 +164,8 @@ func read(fd int, buf []byte) (int, error) {
 }
 
 // pathError names the operation and the file, and makes "no such device" match
-// os.ErrNotExist as "no such file" does: sysfs says the former when the device
-// left between open and read.
+// os.ErrNotExist as "no such file" does: sysfs returns the former if the device left
+// between open and read.
 func pathError(op, full string, err error) error {
 	if errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENXIO) {
 		err = goneError{err}

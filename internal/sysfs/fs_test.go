@@ -148,8 +148,7 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// A device that left is not there. A socket stands in for its attribute: the
-// kernel answers ENXIO to whoever opens one.
+// A device that left does not exist. A socket stands in for its attribute: opening one gives ENXIO.
 func TestGoneDeviceIsNotExist(t *testing.T) {
 	root := t.TempDir()
 	node := filepath.Join(root, "node")

@@ -12,8 +12,8 @@ import (
 // maxLinks is how many symbolic links the kernel follows in one path.
 const maxLinks = 40
 
-// Resolve returns where a path leads once all symbolic links are followed, as a
-// path inside the root. It fails with os.ErrNotExist when nothing is there.
+// Resolve follows all symbolic links in a path, and returns the result as a path inside
+// the root. The error matches os.ErrNotExist if nothing is there.
 func (f FS) Resolve(name string) (string, error) {
 	pending := strings.Split(name, "/")
 	at := "" // without a slash at its end: empty for the root
@@ -48,9 +48,9 @@ func (f FS) Resolve(name string) (string, error) {
 	return path.Join("/", at), nil
 }
 
-// Link returns where a symbolic link itself points, one step, as a path inside
-// the root. Nothing needs to be there: a container may have the links of
-// /dev/disk/by-id and not the device files.
+// Link follows only the symbolic link itself, and returns its target as a path inside
+// the root. The target need not exist: a container may have the links of
+// /dev/disk/by-id without the device files.
 func (f FS) Link(name string) (string, error) {
 	dir, err := f.Resolve(path.Dir(name))
 	if err != nil {
@@ -66,8 +66,8 @@ func (f FS) Link(name string) (string, error) {
 	return path.Join(dir, target), nil
 }
 
-// locate returns the path to hand to the kernel. On the machine itself the
-// kernel follows links, elsewhere it would leave the root at an absolute one.
+// locate returns the path to pass to the kernel. On the machine itself the kernel
+// follows links. With another root it would leave that root at an absolute link.
 func (f FS) locate(name string) (string, error) {
 	if f.root == "" {
 		return name, nil

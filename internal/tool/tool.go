@@ -1,9 +1,8 @@
-// Package tool asks programs of the system that answer and end, such as smartctl, blkid
-// and wipefs.
+// Package tool runs system programs that answer and exit, such as smartctl, blkid and wipefs.
 //
-// It owns finding them and the bounds of an answer: how long it is waited for and how
-// much is read. It refuses to interpret: what an answer means is for who asked. What runs
-// for long and reports meanwhile, fio, is not its business.
+// It finds the programs, and bounds how long to wait for an answer and how much of it to
+// read. It does not interpret an answer; that is left to the caller. It is not for
+// programs that run long and report meanwhile, such as fio.
 //
 //	path, err := tool.Find("blkid")
 //	answer, err := tool.Ask(ctx, path, []string{"--probe", "/dev/sda"})
@@ -22,21 +21,20 @@ import (
 )
 
 const (
-	// answerLimit is the most bytes that a program may say on either stream; real answers
-	// are 10 KiB.
+	// answerLimit is the most bytes that a program may write to either stream; real answers have 10 KiB.
 	answerLimit = 1 << 20
-	// drain is how long the pipes of a program that was killed are waited for.
+	// drain is how long to wait for the pipes of a killed program.
 	drain = 2 * time.Second
 )
 
-// Answer is what a program said, and how it ended.
+// Answer is the output of a program, and its exit code.
 type Answer struct {
 	Stdout, Stderr []byte
 	ExitCode       int // 0 to 255
 }
 
-// Find returns the absolute path of a program. Services often have no sbin in their PATH,
-// so that is looked at too. The error matches exec.ErrNotFound when there is none.
+// Find returns the absolute path of a program. It also searches the sbin directories, which services
+// often lack in their PATH. The error matches exec.ErrNotFound if there is no such program.
 func Find(name string) (string, error) {
 	for _, candidate := range []string{name, "/usr/sbin/" + name, "/sbin/" + name, "/usr/local/sbin/" + name} {
 		if path, err := exec.LookPath(candidate); err == nil {
@@ -46,9 +44,8 @@ func Find(name string) (string, error) {
 	return "", fmt.Errorf("find %s: %w", name, exec.ErrNotFound)
 }
 
-// Ask runs a program until it ends or ctx does: then it is killed with all that it
-// started. The files are its descriptors from 3 on. That it ended with another exit code
-// than 0 is no error; that a signal ended it is one.
+// Ask runs a program until it exits or ctx ends, which kills its process group. The files become
+// its descriptors from 3 on. An exit code other than 0 is no error; termination by a signal is.
 //
 // A program that hangs in the kernel cannot be killed: call Ask through a guard.
 func Ask(ctx context.Context, path string, args []string, files ...*os.File) (Answer, error) {
@@ -77,8 +74,8 @@ func Ask(ctx context.Context, path string, args []string, files ...*os.File) (An
 	return Answer{Stdout: out.text.Bytes(), Stderr: errs.text.Bytes(), ExitCode: c.ProcessState.ExitCode()}, nil
 }
 
-// limited gathers output up to answerLimit; a program that says more is stopped. It
-// embeds no buffer, whose ReadFrom would go around the limit.
+// limited collects output up to answerLimit, and stops a program that writes more. It
+// does not embed the buffer, whose ReadFrom would bypass the limit.
 type limited struct {
 	text bytes.Buffer
 	stop context.CancelCauseFunc

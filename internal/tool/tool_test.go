@@ -19,7 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/tool"
 )
 
-// program writes a program of the test's own.
+// program writes a shell program for the test.
 func program(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
@@ -55,7 +55,7 @@ func TestAskWhatGivesNoAnswer(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A program that hangs is ended with all that it started.
+// A program that hangs is killed with everything that it started.
 func TestAskEndsWhatHangs(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -69,7 +69,7 @@ func TestAskEndsWhatHangs(t *testing.T) {
 	testenv.Eventually(t, "it has ended", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) })
 }
 
-// zombie reports a process that has ended and that nobody has asked for.
+// zombie reports whether a process has ended but was not waited for.
 func zombie(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && strings.Contains(string(text), ") Z ")

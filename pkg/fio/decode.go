@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// ParseOutput reads what fio 3.0 or later prints with --output-format=json or
-// json+. What versions before 3.28 do not say yet is derived where that is exact,
-// and else zero. Lines of text before and after the JSON are kept as notes. Everything
-// else is strict: a field that is missing, of another type, negative or not a
-// number is a [*FieldError]; so is a histogram that does not add up. Two reports
-// in one output (--status-interval) are an error. Fields it does not know are ignored.
+// ParseOutput reads what fio 3.0 or later prints with --output-format=json or json+.
+// Values that versions before 3.28 do not print are derived where that is exact, and
+// are zero otherwise. Lines of text before and after the JSON are kept as notes.
+// Everything else is strict: a field that is missing, of another type, negative or not
+// a number is a [*FieldError]; so is a histogram that does not add up. Two reports in
+// one output (--status-interval) are an error. Unknown fields are ignored.
 func ParseOutput(r io.Reader) (Output, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -63,8 +63,8 @@ func splitOutput(data []byte) (before []byte, document map[string]any, after []b
 	return data[:start], document, after, nil
 }
 
-// objectStart returns the offset of the first line that is a brace alone or
-// begins an object, -1 when there is none.
+// objectStart returns the offset of the brace in the first line that is only a brace or
+// begins an object, or -1 if there is none.
 func objectStart(data []byte) int {
 	at := regexp.MustCompile(`(?m)^\s*\{\s*("|\}|$)`).FindIndex(data)
 	if at == nil {
@@ -73,8 +73,8 @@ func objectStart(data []byte) int {
 	return at[0] + bytes.IndexByte(data[at[0]:], '{')
 }
 
-// syntaxError names the field whose value JSON does not know. fio prints
-// numbers by printf, so one that is not a number reads nan or inf.
+// syntaxError names the field whose value is not valid JSON. fio prints numbers with
+// printf, so a value that is not finite reads nan or inf.
 func syntaxError(data []byte, syntax *json.SyntaxError) error {
 	read := min(int(syntax.Offset), len(data))
 	begin := bytes.LastIndexByte(data[:max(read-1, 0)], '\n') + 1
@@ -166,7 +166,7 @@ func decodeJob(o object) JobResult {
 	return j
 }
 
-// lastLevel is the lowest depth of the level without an end.
+// lastLevel is the lowest depth of the last level, which has no upper end.
 const lastLevel = 64
 
 // decodeDepths reads percentages by depth: "1", "2", … "32", ">=64".
@@ -215,7 +215,7 @@ func decodeDirection(o object) *Direction {
 	return &d
 }
 
-// decodeLatency reads a latency of so many I/Os, which older versions do not say with it.
+// decodeLatency reads the latency of ios I/Os. Older versions do not print their number with the latency.
 func decodeLatency(o object, ios int64) Latency {
 	l := Latency{
 		Min:    o.span("min", time.Nanosecond),
@@ -234,7 +234,7 @@ func decodeLatency(o object, ios int64) Latency {
 		l.Samples = o.count("N")
 	case l.Histogram != nil:
 		l.Samples = l.Histogram.Count()
-	case l.Max > 0: // else it was not tracked
+	case l.Max > 0: // otherwise it was not tracked
 		l.Samples = ios
 	}
 	if o.has("bins") {
@@ -250,7 +250,7 @@ func decodePercentiles(o object) []Percentile {
 	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
 		rank, err := strconv.ParseFloat(key, 64)
 		if err == nil && rank == 0 {
-			continue // fio before 3.2 fills the list up with them
+			continue // fio before 3.2 pads the list with rank 0
 		}
 		if err != nil || !(rank > 0 && rank <= 100) {
 			o.fail(abridge(key), "", "not a rank between 0 and 100")

@@ -30,7 +30,7 @@ func parse(t *testing.T, name string) fio.Output {
 	return out
 }
 
-// withoutBins takes out the distributions, which tests of their own compare.
+// withoutBins removes the distributions, which other tests compare.
 func withoutBins(out fio.Output) fio.Output {
 	for _, latency := range latencies(out) {
 		latency.Percentiles, latency.Histogram = nil, nil
@@ -133,7 +133,7 @@ func TestParseOutputTakesTextAroundTheJSON(t *testing.T) {
 	assert.Contains(t, both.Notes[len(both.Notes)-1], "vda: ios=0/0")
 }
 
-// The other versions say the same in their own form.
+// Other versions report the same in their own format.
 func TestParseOutputOfOtherVersions(t *testing.T) {
 	for name, same := range map[string]string{
 		"handmade-3.28.json": "fio-3.33-stonewall-sync.json",
@@ -149,7 +149,7 @@ func TestParseOutputOfOtherVersions(t *testing.T) {
 	}
 }
 
-// Percentiles computed from the bins are those that fio computed itself.
+// Percentiles computed from the bins equal those that fio computed itself.
 func TestPercentilesAreFios(t *testing.T) {
 	compared := 0
 	for _, name := range []string{

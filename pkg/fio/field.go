@@ -14,17 +14,17 @@ type field interface {
 	named(key string) bool
 	isSet() bool
 	clear()
-	// copyFrom takes the value of the same field of other Options.
+	// copyFrom copies the value of the same field of other Options.
 	copyFrom(other field)
-	// line is "key=value", or why a job file cannot say it.
+	// line returns "key=value", or an error if a job file cannot express the value.
 	line() (string, error)
-	// parse takes the value of a line and reports false when it is more than the type can hold.
+	// parse sets the field to the value of a line. It reports false if the field's type cannot hold the value.
 	parse(value string, bare bool, u units) bool
 }
 
-// units tell how a job file's numbers are meant.
+// units says how to read the numbers of a job file.
 type units struct {
-	// plain refuses suffixes: the file sets kb_base, so "4k" has a meaning of its own.
+	// plain rejects suffixes, because the file sets kb_base, which changes the meaning of "4k".
 	plain bool
 }
 
@@ -106,7 +106,7 @@ func (w *word) parse(text string, bare bool, _ units) bool {
 	return true
 }
 
-// paths is the option filename: paths joined by colons, a colon in a path after a backslash.
+// paths is the option filename: paths joined by colons, where a backslash escapes a colon in a path.
 type paths struct{ at *[]string }
 
 func (p *paths) named(key string) bool { return key == "filename" }
@@ -178,8 +178,8 @@ func readBool(text string, bare bool, _ units) (on, ok bool) {
 	return text == "1", !bare && (text == "1" || text == "0")
 }
 
-// readFlag reads an option that is on by being there ("thread") and, from fio
-// 3.29 or so on, off by "thread=0".
+// readFlag reads an option that is switched on by its presence ("thread") and, since about fio
+// 3.29, off by "thread=0".
 func readFlag(text string, bare bool, u units) (on, ok bool) {
 	if bare {
 		return true, true
@@ -192,8 +192,8 @@ func readCount(text string, _ bool, _ units) (int, bool) {
 	return int(n), err == nil
 }
 
-// readBytes reads "4096" and "4k". Other spellings of fio ("4KiB" is 4000 bytes
-// there unless kb_base is 1000) are left as they are.
+// readBytes reads "4096" and "4k". It rejects fio's other spellings, so that they stay in Extra:
+// "4KiB" is 4000 bytes in fio unless kb_base is 1000.
 func readBytes(text string, _ bool, u units) (int64, bool) {
 	digits, shift := text, 0
 	if i := len(text) - 1; i > 0 && !u.plain {

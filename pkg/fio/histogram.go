@@ -9,9 +9,8 @@ import (
 
 // Bin counts the I/Os of one latency class.
 type Bin struct {
-	// Latency is the value by which fio names the class: the latency itself below
-	// 128 ns, above that the middle of a class whose width is at most 1/64 of it
-	// (plat_idx_to_val in fio's stat.c).
+	// Latency is fio's value for the class: below 128 ns the latency itself, above that the
+	// middle of a class whose width is at most 1/64 of it (plat_idx_to_val in fio's stat.c).
 	Latency time.Duration
 	Count   int64
 }
@@ -21,8 +20,8 @@ type Bin struct {
 // empty. fio puts every latency above about 17 s into its last bin.
 type Histogram []Bin
 
-// NewHistogram puts bins in order, adds up those of the same latency and drops
-// empty ones. It leaves bins as they are.
+// NewHistogram sorts bins by latency, merges those of the same latency and drops empty
+// ones. It does not modify bins.
 func NewHistogram(bins []Bin) Histogram {
 	sorted := slices.SortedFunc(slices.Values(bins), func(a, b Bin) int { return cmp.Compare(a.Latency, b.Latency) })
 	var h Histogram
@@ -53,13 +52,12 @@ func (h Histogram) Merge(others ...Histogram) Histogram {
 	return NewHistogram(slices.Concat(append([]Histogram{h}, others...)...))
 }
 
-// Quantile returns the latency at rank q, 0 to 1, as [Histogram.Percentile] of
-// 100 q does.
+// Quantile returns the latency at rank q, 0 to 1. It is [Histogram.Percentile] of 100 q.
 func (h Histogram) Quantile(q float64) time.Duration { return h.Percentile(100 * q) }
 
-// Percentile returns the latency at rank p, 0 to 100, and exactly what fio
-// itself would say for it: the first class at which the I/Os counted so far
-// reach p/100 of all. It is 0 when the histogram is empty.
+// Percentile returns the latency at rank p, 0 to 100, exactly as fio itself would
+// compute it: the first class at which the I/Os counted so far reach p/100 of all. It
+// is 0 when the histogram is empty.
 func (h Histogram) Percentile(p float64) time.Duration {
 	switch {
 	case len(h) == 0:
@@ -80,9 +78,9 @@ func (h Histogram) Percentile(p float64) time.Duration {
 	return h[len(h)-1].Latency
 }
 
-// rank is p/100 of n I/Os in the arithmetic of fio's calc_clat_percentiles: C's
-// long double, which has 64 bits of mantissa on x86-64. That arithmetic shows:
-// 99.9 is stored a hair above itself, so of 1000 I/Os fio takes the last one.
+// rank returns p/100 of n I/Os in the arithmetic of fio's calc_clat_percentiles: C's
+// long double, which has 64 bits of mantissa on x86-64. The precision matters: 99.9 is
+// stored slightly above its value, so of 1000 I/Os fio takes the last one.
 func rank(p float64, n int64) *big.Float {
 	const longDouble = 64
 	r := new(big.Float).SetPrec(longDouble).SetFloat64(p)

@@ -29,7 +29,7 @@ func TestPercentileAtItsEdges(t *testing.T) {
 	h := fio.Histogram{{Latency: 10, Count: 1}, {Latency: 20, Count: 998}, {Latency: 30, Count: 1}}
 	for p, want := range map[float64]time.Duration{
 		math.Inf(-1): 10, -1: 10, 0: 10, 0.05: 10, 0.2: 20, 50: 20, 99: 20, 100: 30, 101: 30, math.Inf(1): 30,
-		// 99.9 is stored a hair above itself, so it takes the last of 1000, as with fio.
+		// 99.9 is stored slightly above its value, so it takes the last of 1000, as in fio.
 		99.9: 30,
 	} {
 		assert.Equal(t, want, h.Percentile(p), "p%v", p)
@@ -38,7 +38,7 @@ func TestPercentileAtItsEdges(t *testing.T) {
 	assert.Equal(t, time.Duration(20), h.Quantile(0.5))
 }
 
-// Two jobs whose histograms are merged have the percentiles of one job with all I/Os.
+// The merged histograms of two jobs have the percentiles of one job with all I/Os.
 func TestMergeIsExact(t *testing.T) {
 	a := fio.Histogram{{Latency: 100, Count: 3}, {Latency: 200, Count: 1}}
 	b := fio.Histogram{{Latency: 50, Count: 2}, {Latency: 200, Count: 2}}

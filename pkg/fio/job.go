@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Global is the name of the sections whose options hold for every section after them.
+// Global is the name of the sections whose options apply to every section after them.
 const Global = "global"
 
-// Job is a fio job file: sections in order. Sections named [Global] give the
-// defaults of the sections after them, every other one is a job to run.
+// Job is a fio job file: sections in order. Sections named [Global] give defaults to
+// the sections after them; every other section is a job to run.
 type Job struct {
 	Sections []Section
 }
@@ -20,9 +20,9 @@ type Section struct {
 	Options Options
 }
 
-// Options are the options of a section. What is nil or empty is not in the file,
-// and fio's default or that of a global section holds. The names are fio's, with
-// the unit where fio leaves it open.
+// Options are the options of a section. An option that is nil or empty is not in the
+// file; the default of a global section or of fio applies. The names are fio's, with
+// the unit added where fio's name leaves it open.
 type Options struct {
 	Filenames       []string // literal paths; fio joins them by colons
 	RW              RW
@@ -36,19 +36,19 @@ type Options struct {
 	NumJobs         *int
 	TimeBased       *bool
 	Runtime         *time.Duration // whole microseconds
-	RampTime        *time.Duration // whole microseconds; what happens in it is not counted
+	RampTime        *time.Duration // whole microseconds; I/O during it is not counted
 	Fsync           *int           // writes between two fsync calls, 0 for none
 	Fdatasync       *int           // writes between two fdatasync calls, 0 for none
 	RWMixRead       *int           // percent of reads in a mixed load
 	CPUsAllowed     string         // "0-3,8"
 	GroupReporting  *bool
 	NoRandomMap     *bool
-	LatPercentiles  *bool // percentiles and bins of the total latency too, not of the completion latency alone
+	LatPercentiles  *bool // percentiles and bins of the total latency too, not only of the completion latency
 	AllowFileCreate *bool
 	Invalidate      *bool
-	Stonewall       *bool // wait for the sections before to end
-	// Extra are all other options in order, and well-known ones whose value is
-	// more than one plain number ("bs=4k,8k", "size=50%").
+	Stonewall       *bool // wait for the earlier sections to end
+	// Extra holds all other options in order, and well-known options whose value is not
+	// one plain number ("bs=4k,8k", "size=50%").
 	Extra []Option
 }
 
@@ -60,8 +60,9 @@ type Option struct {
 	Bare bool
 }
 
-// Effective returns the options that hold for section i: its own over those of
-// the global sections before it. Extra has those of the global sections first.
+// Effective returns the options that apply to section i: its own, and the options of
+// the global sections before it that it does not override. Extra has those of the
+// global sections first.
 func (j Job) Effective(i int) Options {
 	var all Options
 	for _, s := range j.Sections[:i] {
@@ -73,11 +74,11 @@ func (j Job) Effective(i int) Options {
 	return all
 }
 
-// Direct reports whether all of the job's I/O goes past the page cache.
+// Direct reports whether all of the job's I/O bypasses the page cache.
 func (j Job) Direct() bool { return !slices.Contains(j.DirectGroups(), false) }
 
-// DirectGroups reports for each group of sections, in the order in which fio reports on
-// them, whether all of its I/O goes past the page cache.
+// DirectGroups reports for each group of sections whether all of its I/O bypasses the
+// page cache, in the order in which fio reports on the groups.
 func (j Job) DirectGroups() []bool {
 	var direct []bool
 	for _, group := range j.Groups() {
@@ -86,8 +87,8 @@ func (j Job) DirectGroups() []bool {
 	return direct
 }
 
-// Groups returns what applies to the sections of each group, in the order in which fio reports
-// on them. stonewall and new_group begin one.
+// Groups returns the effective options of the sections of each group, in the order in
+// which fio reports on the groups. stonewall and new_group begin a group.
 func (j Job) Groups() [][]Options {
 	var groups [][]Options
 	for i, s := range j.Sections {
@@ -106,7 +107,7 @@ func (j Job) Groups() [][]Options {
 	return groups
 }
 
-// add puts what is set in over on top of o.
+// add overrides the options in o with those that are set in over.
 func (o *Options) add(over Options) {
 	own := o.fields()
 	for i, f := range over.fields() {

@@ -63,8 +63,7 @@ func TestParseJobReadsWhatRenderWrites(t *testing.T) {
 	assert.Equal(t, fio.Job{Sections: []fio.Section{{Name: "all", Options: full()}}}, job)
 }
 
-// A user's own file: comments, blanks, other names of options, suffixes, values
-// that are more than one number.
+// A user's own file: comments, blanks, aliases of options, suffixes, values of more than one number.
 func TestParseJobReadsWhatPeopleWrite(t *testing.T) {
 	job, err := fio.ParseJob(strings.NewReader(`
 ; my tests
@@ -101,7 +100,7 @@ func TestParseJobReadsWhatPeopleWrite(t *testing.T) {
 	}, job.Effective(1), "the section's bs replaces the global one")
 }
 
-// With kb_base in the file a suffix means something else, so it stays as it is.
+// With kb_base in the file a suffix has another meaning, so it is kept unchanged.
 func TestParseJobLeavesSuffixesUnderKBBase(t *testing.T) {
 	job, err := fio.ParseJob(strings.NewReader("[a]\nbs=4k\nsize=8192\nkb_base=1000\n"))
 	require.NoError(t, err)

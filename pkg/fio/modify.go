@@ -23,16 +23,16 @@ const (
 	RandTrimWrite RW = "randtrimwrite"
 )
 
-// OnlyReads reports whether a job of this kind neither writes nor trims. What
-// it does not know, writes.
+// OnlyReads reports whether a job of this kind neither writes nor trims. An unknown
+// kind counts as writing.
 func (rw RW) OnlyReads() bool {
 	kind, _, _ := strings.Cut(string(rw), ":") // "randread:8" changes the offset every 8 I/Os
 	return kind == "" || kind == string(Read) || kind == string(RandRead)
 }
 
-// Modifies says what in the job may change data, in one phrase each: sections
-// that write or trim, options that run commands or remove files, engines that
-// work on files instead of their content. It is empty for a job that only reads.
+// Modifies lists what in the job may change data, one phrase each: sections that write
+// or trim, options that run commands or remove files, engines that act on files instead
+// of their content. It is empty for a job that only reads.
 func (j Job) Modifies() []string {
 	var reasons []string
 	for i, s := range j.Sections {
@@ -58,8 +58,8 @@ func (j Job) Modifies() []string {
 	return reasons
 }
 
-// modifyingEngine knows engines that change files whatever rw says, and foreign
-// ones given by the path of their library, which may do anything.
+// modifyingEngine reports whether an engine changes files whatever rw says. External
+// engines, given by the path of their library, may do anything.
 func modifyingEngine(engine string) bool {
 	known := []string{"exec", "filecreate", "filedelete", "dircreate", "dirdelete", "e4defrag"}
 	return slices.Contains(known, engine) || strings.ContainsAny(engine, "/:")
@@ -67,7 +67,7 @@ func modifyingEngine(engine string) bool {
 
 func modifyingOption(x Option) bool {
 	switch x.Key {
-	case "rw", "readwrite", "ioengine": // not readable as the field that they are
+	case "rw", "readwrite", "ioengine": // in Extra, because the field cannot hold the value
 		return true
 	case "exec_prerun", "exec_postrun", "read_iolog", "profile":
 		return true

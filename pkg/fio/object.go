@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// FieldError is a field of fio's JSON that is not what it has to be.
+// FieldError reports a field of fio's JSON that is missing or not valid.
 type FieldError struct {
 	Field  string // "jobs[0].read.iops"
 	Value  string // as it stands in the JSON; empty when the field is missing
 	Reason string
 }
 
-// Error says "jobs[0].read.iops is -1: negative".
+// Error returns a text such as "jobs[0].read.iops is -1: negative".
 func (e *FieldError) Error() string {
 	if e.Value == "" {
 		return fmt.Sprintf("%s: %s", e.Field, e.Reason)
@@ -23,11 +23,10 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s is %s: %s", e.Field, e.Value, e.Reason)
 }
 
-// object is a JSON object whose fields are taken one by one. The first field
-// that is wrong is kept in err, shared by all objects of a document; after it
-// everything taken is zero.
+// object is a JSON object whose fields are taken one by one. The first error is kept in err, which
+// all objects of a document share; after it, every number taken is zero.
 type object struct {
-	// older is true for the output of a version before those that this package was made for: some fields are not there.
+	// older is true for the output of fio before 3.28, which lacks some fields.
 	older  bool
 	path   string
 	fields map[string]any
@@ -52,7 +51,7 @@ func (o object) has(key string) bool {
 	return ok
 }
 
-// take returns the field as a T; a missing or differently typed one is an error.
+// take returns the field as a T; a field that is missing or of another type is an error.
 func take[T any](o object, key, want string) T {
 	got, ok := o.fields[key]
 	if !ok {
@@ -163,7 +162,7 @@ func (o object) nanoseconds(key string) time.Duration {
 	return time.Duration(x)
 }
 
-// abridge keeps an error readable whatever stood in the file.
+// abridge cuts a text from the file to 60 bytes, so that an error stays readable.
 func abridge(s string) string {
 	const most = 60
 	if len(s) > most {
@@ -172,5 +171,5 @@ func abridge(s string) string {
 	return s
 }
 
-// lacks reports whether a field is not there that only later versions have.
+// lacks reports whether the field is missing because fio is older than 3.28.
 func (o object) lacks(key string) bool { return o.older && !o.has(key) }

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Job is the job that fio reports on, as far as the report tells: a section for the
-// global options, and one for each of Jobs, in their order, with its options as fio
-// understood them. Sections whose figures group_reporting put together have only the
-// options of the first, and switches that are on by being there may be missing.
+// Job returns the job that fio reports on, as far as the report describes it: a section
+// for the global options, then one for each of Jobs in order, with its options as fio
+// understood them. Sections that group_reporting merged have only the options of the
+// first. Switches that are set by their presence may be missing.
 func (o Output) Job() Job {
 	job := Job{Sections: []Section{{Name: Global, Options: optionsOf(o.GlobalOptions)}}}
 	for _, result := range o.Jobs {

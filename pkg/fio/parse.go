@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// ParseJob reads a job file as fio does: a line is a [section], an option or
-// blank; what follows "#" or ";" is a comment wherever it stands; a later
-// setting replaces an earlier one of the same section. Variables, calculations
-// and keywords are kept as they are written, in Extra. An include line is an
-// error, since the job is then not what the file says.
+// ParseJob reads a job file as fio does. A line is a [section], an option or blank. "#"
+// or ";" begins a comment anywhere in a line. A later setting replaces an earlier one of
+// the same section. Variables, calculations and keywords are kept unchanged, in Extra. An
+// include line is an error, because the file then does not hold the whole job.
 func ParseJob(r io.Reader) (Job, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -75,7 +74,8 @@ func (p *jobParser) line(line string) error {
 	return nil
 }
 
-// set makes x the last word on its key.
+// set applies x over earlier settings: a well-known option replaces its earlier value,
+// any other is appended to Extra.
 func (o *Options) set(x Option, u units) {
 	for _, f := range o.fields() {
 		if !f.named(x.Key) {
@@ -90,7 +90,7 @@ func (o *Options) set(x Option, u units) {
 	o.Extra = append(o.Extra, x)
 }
 
-// dropExtra removes from Extra what sets the field f.
+// dropExtra removes the options that set the field f from Extra.
 func (o *Options) dropExtra(f field) {
 	o.Extra = slices.DeleteFunc(slices.Clone(o.Extra), func(x Option) bool { return f.named(x.Key) })
 	if len(o.Extra) == 0 {

@@ -7,18 +7,17 @@ import (
 )
 
 const (
-	// blanks are what fio trims from the ends of a line and of a value.
+	// blanks are the characters that fio trims from the ends of a line and of a value.
 	blanks = " \t\r\v\f"
-	// maxName and maxLine are fio's own limits; it cuts off what is longer without a word.
+	// maxName and maxLine are fio's own limits in bytes; it silently cuts off what is longer.
 	maxName = 250
 	maxLine = 4000
 )
 
-// Render returns the job file. The same Job always gives the same text: the
-// well-known options in fixed order, then Extra in its own. A job that fio would
-// read differently is an error: "#" and ";" begin a comment wherever they stand,
-// "$" begins a substitution in a file name, section names beginning with "global"
-// are global sections.
+// Render returns the job file. The same Job always gives the same text: the well-known
+// options in a fixed order, then Extra in its own order. A job that fio would read
+// differently is an error: "#" and ";" begin a comment wherever they stand, "$" begins a
+// substitution in a file name, section names beginning with "global" are global sections.
 func (j Job) Render() (string, error) {
 	if len(j.Sections) == 0 {
 		return "", errors.New("render fio job: no section")
@@ -92,7 +91,7 @@ func writeLine(b *strings.Builder, line string) error {
 	return nil
 }
 
-// checkLine refuses what fio would cut off or stumble over.
+// checkLine returns an error for a line that fio would cut off or misread.
 func checkLine(line string) error {
 	if len(line) > maxLine {
 		return fmt.Errorf("a line of %d bytes: fio reads %d", len(line), maxLine)
@@ -124,5 +123,5 @@ func checkName(name string) error {
 	return checkLine(name)
 }
 
-// isInclude tells an include line, which fio knows by its first letters.
+// isInclude reports whether fio takes a line for an include; fio looks only at the first letters.
 func isInclude(line string) bool { return strings.HasPrefix(line, "include") }

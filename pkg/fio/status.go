@@ -8,31 +8,30 @@ import (
 	"time"
 )
 
-// Status is what fio says about a run under way, with --eta=always, on a line
-// such as
+// Status is fio's report on a run in progress, with --eta=always, on a line such as
 //
 //	Jobs: 2 (f=2): [m(2)][60.0%][r=94.4MiB/s,w=93.9MiB/s][r=24.2k,w=24.0k IOPS][eta 00m:02s]
 type Status struct {
 	// Running is the number of jobs that have begun and not ended.
 	Running int
-	// Done is the share (0 to 1) that is done by fio's reckoning; nil in the first
+	// Done is fio's estimate of the share (0 to 1) that is done; nil in the first
 	// seconds and in the ramp time.
 	Done *float64
-	// Remaining is fio's estimate, in seconds; nil when it has none.
+	// Remaining is fio's estimate of the remaining time, in whole seconds; nil when it has none.
 	Remaining *time.Duration
-	// Rates are those of the last half second or so; nil when fio gives none.
+	// Rates holds the rates of about the last half second; nil when fio gives none.
 	Rates *Rates
 }
 
-// Rates are I/Os and bytes per second, as fio rounds them for people: to three
-// or four digits. A direction without I/O is 0.
+// Rates holds I/Os and bytes per second, which fio rounds to three or four digits for
+// display. A direction without I/O is 0.
 type Rates struct {
 	ReadIOPS, WriteIOPS                     float64
 	ReadBytesPerSecond, WriteBytesPerSecond float64
 }
 
-// ParseStatus reads one line of fio's status output, without its end. It reports
-// false for any other line.
+// ParseStatus reads one line of fio's status output, without its line ending. It
+// reports false for any other line.
 func ParseStatus(line string) (Status, bool) {
 	head := regexp.MustCompile(`^Jobs: (\d{1,9}) \(f=\d+\)`).FindStringSubmatch(line)
 	if head == nil {
@@ -63,7 +62,7 @@ func ParseStatus(line string) (Status, bool) {
 	return s, true
 }
 
-// parseShare returns nil for "-.-", which stands for a share not known.
+// parseShare returns nil for "-.-", which stands for an unknown share.
 func parseShare(percent string) *float64 {
 	share, err := strconv.ParseFloat(percent, 64)
 	if err != nil || !(share >= 0 && share <= 100) {
@@ -72,8 +71,8 @@ func parseShare(percent string) *float64 {
 	return new(share / 100)
 }
 
-// parseETA reads "00m:05s" and "01d:02h:00m:05s". It returns nil for the 136 years
-// that fio shows before it knows.
+// parseETA reads "00m:05s" and "01d:02h:00m:05s". It returns nil for the 136 years that
+// fio shows before it has an estimate.
 func parseETA(text string) *time.Duration {
 	var eta time.Duration
 	for part := range strings.SplitSeq(text, ":") {

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// The lines are fio 3.33's, except those that say otherwise.
+// The lines are from fio 3.33, unless a comment says otherwise.
 func TestParseStatus(t *testing.T) {
 	const ki, mi = 1 << 10, 1 << 20
 	for line, want := range map[string]fio.Status{
@@ -28,7 +28,7 @@ func TestParseStatus(t *testing.T) {
 			Rates: &fio.Rates{WriteBytesPerSecond: 354 * mi, WriteIOPS: 5670},
 		},
 		"Jobs: 3 (f=0): [/(3),P(1)][-.-%][eta 49710d:06h:28m:14s]": {Running: 3},
-		// hand-made: kb_base=1000, a trim job, a run of days
+		// hand-made: kb_base=1000, a trim job, a run that takes days
 		"Jobs: 1 (f=1): [t(1)][0.1%][t=2.50MB/s][t=610 IOPS][eta 02d:01h:00m:03s]": {
 			Running: 1, Done: new(0.001), Remaining: new(49*time.Hour + 3*time.Second),
 		},

@@ -12,7 +12,7 @@ type Version struct {
 	Major, Minor, Patch int
 	// Commits counts the commits after the release: 59 in fio-3.36-59-g1a2b3c4.
 	Commits int
-	// Suffix is what else follows: "g1a2b3c4", "dirty", "g1a2b3c4-dirty", "rc1".
+	// Suffix is whatever else follows: "g1a2b3c4", "dirty", "g1a2b3c4-dirty", "rc1".
 	Suffix string
 }
 
@@ -38,8 +38,8 @@ func ParseVersion(s string) (Version, error) {
 	return v, nil
 }
 
-// Less reports whether v is older than w. Suffixes are not compared: a version
-// with local changes is neither older nor newer than the one it is made from.
+// Less reports whether v is older than w. Suffixes are not compared: a version with local changes
+// is neither older nor newer than the version it is based on.
 func (v Version) Less(w Version) bool {
 	return cmp.Or(
 		cmp.Compare(v.Major, w.Major),
@@ -49,7 +49,7 @@ func (v Version) Less(w Version) bool {
 	) < 0
 }
 
-// String says "fio-3.33", as fio does.
+// String returns the version as fio prints it: "fio-3.33".
 func (v Version) String() string {
 	s := fmt.Sprintf("fio-%d.%d", v.Major, v.Minor)
 	if v.Patch > 0 {

@@ -12,15 +12,15 @@ const (
 // Has reports whether all bits of a are set.
 func (c ControllerAttributes) Has(a ControllerAttributes) bool { return c&a == a }
 
-// AdminCommands is the field OACS of Identify Controller (Figure 313): which
-// optional admin commands there are.
+// AdminCommands is the field OACS of Identify Controller (Figure 313): which optional
+// admin commands the controller has.
 type AdminCommands uint16
 
 // The optional admin commands that this package asks for.
 const (
 	AdminCommandFormat AdminCommands = 1 << 1
-	// AdminCommandNamespaceManagement says that namespaces can be made and attached, and
-	// that all of the subsystem's are listed.
+	// AdminCommandNamespaceManagement says that namespaces can be created and attached,
+	// and that the controller lists all namespaces and controllers of the subsystem.
 	AdminCommandNamespaceManagement AdminCommands = 1 << 3
 	AdminCommandDeviceSelfTest      AdminCommands = 1 << 4
 )
@@ -34,7 +34,7 @@ type LogPageAttributes uint8
 // The attributes of log pages that this package asks for.
 const (
 	LogPagesTelemetry LogPageAttributes = 1 << 3
-	// LogPagesSupported says that log page 00h tells which others there are.
+	// LogPagesSupported says that log page 00h lists the log pages that the controller has.
 	LogPagesSupported LogPageAttributes = 1 << 5
 	// LogPagesTelemetryArea4 says that telemetry has a fourth data area.
 	LogPagesTelemetryArea4 LogPageAttributes = 1 << 6
@@ -43,8 +43,8 @@ const (
 // Has reports whether all bits of a are set.
 func (l LogPageAttributes) Has(a LogPageAttributes) bool { return l&a == a }
 
-// OptionalCommands is the field ONCS of Identify Controller (Figure 313): which
-// optional commands and fields of commands there are.
+// OptionalCommands is the field ONCS of Identify Controller (Figure 313): which optional
+// commands and command fields the controller has.
 type OptionalCommands uint16
 
 // CommandSaveSelect says that Set Features has a save bit and Get Features a

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// seenByNVMeCLI reads what nvme-cli made of a captured page: an independent witness.
+// seenByNVMeCLI returns what nvme-cli decoded from a captured page, as an independent reference.
 func seenByNVMeCLI[T any](t *testing.T, name string) T {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "captured", name+".json"))

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Opcode selects an admin command (Figure 142). Its two lowest bits say which way data goes.
+// Opcode selects an admin command (Figure 142). Its two lowest bits give the direction
+// of the data transfer.
 type Opcode uint8
 
 // The admin commands of this package.
@@ -34,12 +35,12 @@ func (o Opcode) String() string {
 	return fmt.Sprintf("admin command %02xh", uint8(o))
 }
 
-// DefaultTimeout is the Linux driver's own for admin commands.
+// DefaultTimeout is the Linux driver's own timeout for admin commands.
 //
-// A shorter one is dangerous: when an admin command of a PCIe drive expires, the
-// driver resets the controller, and all I/O in flight with it. A drive may take
-// seconds to answer during a firmware activation or garbage collection. Who does
-// not want to wait that long should stop waiting rather than expire the command.
+// A shorter timeout is dangerous: when an admin command of a PCIe drive expires, the
+// driver resets the controller, and with it all I/O in flight. A drive may take seconds
+// to answer during a firmware activation or garbage collection. A caller that cannot
+// wait that long should stop waiting, not let the command expire.
 const DefaultTimeout = 60 * time.Second
 
 // Command is one admin command without its buffer: the dwords of a submission
@@ -50,7 +51,7 @@ type Command struct {
 	Dword10     uint32
 	Dword11     uint32
 	Dword14     uint32
-	// Timeout is rounded up to milliseconds; 0 means the driver's own.
+	// Timeout is rounded up to milliseconds; 0 means the driver's own timeout.
 	Timeout time.Duration
 }
 
@@ -63,23 +64,23 @@ func (c Command) String() string {
 	return s
 }
 
-// AllNamespaces is the namespace id that addresses the controller and all it has.
+// AllNamespaces is the namespace id that addresses the controller and all its namespaces.
 const AllNamespaces uint32 = 0xFFFFFFFF
 
 // Completion is a controller's answer.
 type Completion struct {
 	// Status is 0 when the command succeeded.
 	Status Status
-	// Result is what dwords 0 and 1 of the completion say; dword 0 is the lower half.
+	// Result holds dwords 0 and 1 of the completion; dword 0 is the lower half.
 	Result uint64
 }
 
 // Transport carries admin commands to one controller.
 //
-// Admin sends cmd and waits for its completion. The command's data is read into
-// data, whose length is a multiple of 4; data is nil for a command without data.
-// The error says that there was no completion; a command that the controller
-// refused has one, with its status.
+// Admin sends cmd and waits for its completion. The command's data is read into data,
+// whose length is a multiple of 4; data is nil for a command without data. Admin
+// returns an error only if there was no completion. A command that the controller
+// refused has a completion, with the status of the refusal.
 type Transport interface {
 	Admin(cmd Command, data []byte) (Completion, error)
 }

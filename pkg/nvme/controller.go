@@ -2,9 +2,8 @@ package nvme
 
 import "time"
 
-// Controller is what a controller says about itself and what it supports: the
-// Identify Controller data structure, CNS 01h (Figure 313). Values that the
-// controller does not report are nil.
+// Controller describes a controller and what it supports: the Identify Controller data
+// structure, CNS 01h (Figure 313). Values that the controller does not report are nil.
 type Controller struct {
 	VendorID          uint16 // PCI vendor, VID
 	SubsystemVendorID uint16 // SSVID
@@ -17,19 +16,21 @@ type Controller struct {
 	SubsystemNQN      string // SUBNQN
 	Type              ControllerType
 
-	// MultipleControllers reports that the subsystem may have more than one (CMIC bit 1).
+	// MultipleControllers reports whether the subsystem may have more than one
+	// controller (CMIC bit 1).
 	MultipleControllers bool
-	// MaximumTransferBytes is what every host page size allows; nil means no limit (MDTS).
+	// MaximumTransferBytes is the largest transfer that is allowed with any host page
+	// size; nil means no limit (MDTS).
 	MaximumTransferBytes *uint64
-	// MessageBased controllers are behind a fabric: they have no interrupts (IOCCSZ is not 0).
+	// MessageBased reports that the controller is behind a fabric and has no interrupts (IOCCSZ is not 0).
 	MessageBased bool
 
 	TotalCapacityBytes       *Uint128 // TNVMCAP
 	UnallocatedCapacityBytes *Uint128 // UNVMCAP; nil also when nothing is unallocated
-	// NamespaceLimit is the highest namespace id there can be, not how many there are (NN).
+	// NamespaceLimit is the highest possible namespace id, not the number of namespaces (NN).
 	NamespaceLimit uint32
-	// FormatsAll reports that Format NVM formats all namespaces, and ErasesAll that it
-	// erases all of them when it is to erase one (FNA bits 0 and 1).
+	// FormatsAll reports that Format NVM formats all namespaces, ErasesAll that erasing
+	// one namespace erases all of them (FNA bits 0 and 1).
 	FormatsAll, ErasesAll bool
 
 	WarningTemperature  *Celsius // WCTEMP
@@ -42,9 +43,10 @@ type Controller struct {
 
 	ErrorLogEntries int // ELPE, 1 to 256
 	Firmware        FirmwareSupport
-	// ExtendedSelfTest is how long one usually takes (EDSTT).
+	// ExtendedSelfTest is how long an extended self-test usually takes (EDSTT).
 	ExtendedSelfTest *time.Duration
-	// EnduranceGroupLimit is the highest id there can be; 0 when there are no groups (ENDGIDMAX).
+	// EnduranceGroupLimit is the highest possible id of an endurance group; 0 when
+	// there are no groups (ENDGIDMAX).
 	EnduranceGroupLimit uint16
 	PowerStates         []PowerState // 1 to 32
 
@@ -132,8 +134,9 @@ func DecodeController(b []byte) (Controller, error) {
 	}, nil
 }
 
-// maximumTransfer is 2^mdts host pages. The smallest host page of a controller is
-// in a register that admin commands cannot read; 4096 bytes is the least it can be.
+// maximumTransfer returns 2^mdts host pages in bytes. The controller's smallest host
+// page is in a register that admin commands cannot read, so the smallest possible one
+// is assumed: 4096 bytes.
 func maximumTransfer(mdts uint8) *uint64 {
 	switch {
 	case mdts == 0:

@@ -2,11 +2,11 @@ package nvme
 
 import "fmt"
 
-// controllersPerList is how many ids fill a list, whose number comes before them.
+// controllersPerList is the capacity of a list, which begins with the number of its ids.
 const controllersPerList = identifyBytes/2 - 1
 
-// DecodeControllerList decodes the 4096 bytes of a Controller List (Figure 138): at most
-// 2047 ids of controllers that ascend.
+// DecodeControllerList decodes the 4096 bytes of a Controller List (Figure 138): at most 2047
+// controller ids in ascending order.
 func DecodeControllerList(b []byte) ([]uint16, error) {
 	p, err := pageOf("controller list", b, identifyBytes)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // it refused, so keep it open for as long as the controller is read. One goroutine
 // may use it at a time; only Close may be called from another one.
 type Device struct {
-	// Timeout of each command; see [DefaultTimeout] before shortening it. 0 means the
-	// driver's own.
+	// Timeout applies to each command; see [DefaultTimeout] before shortening it. 0
+	// means the driver's own timeout.
 	Timeout time.Duration
 
 	transport   Transport
@@ -25,13 +25,13 @@ type Device struct {
 	refused    map[Command]*StatusError
 }
 
-// NewDevice returns the controller behind a transport, which stays the caller's to close.
+// NewDevice returns the controller behind a transport. The caller still closes the transport.
 func NewDevice(t Transport) *Device {
 	return &Device{Timeout: DefaultTimeout, transport: t, refused: map[Command]*StatusError{}}
 }
 
-// Close closes what Open opened. It does not wait for a command that is stuck in the
-// kernel; the descriptor goes when that command returns.
+// Close closes the file that Open opened. It does not wait for a command that is stuck
+// in the kernel; the kernel releases the descriptor when that command returns.
 func (d *Device) Close() error {
 	if d.file == nil {
 		return nil
@@ -39,8 +39,8 @@ func (d *Device) Close() error {
 	return d.file.Close()
 }
 
-// NamespaceID returns the namespace whose node was opened; not ok when it was a
-// controller's.
+// NamespaceID returns the id of the namespace whose node was opened; ok is false for
+// the node of a controller.
 func (d *Device) NamespaceID() (id uint32, ok bool) {
 	if d.namespaceID == nil {
 		return 0, false
@@ -48,8 +48,8 @@ func (d *Device) NamespaceID() (id uint32, ok bool) {
 	return *d.namespaceID, true
 }
 
-// Controller asks the controller who it is and what it supports. It is asked anew
-// each time; when its firmware has changed, what the Device knew of it is forgotten.
+// Controller reads the identity and the capabilities of the controller. Each call asks the
+// controller again. When the firmware revision has changed, the Device forgets what it remembered.
 func (d *Device) Controller() (Controller, error) {
 	data, err := d.read(IdentifyCommand(IdentifyController, 0), identifyBytes)
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *Device) Controller() (Controller, error) {
 	return c, nil
 }
 
-// supports returns what the controller supports, asking it the first time only.
+// supports returns what the controller supports. It asks the controller only the first time.
 func (d *Device) supports() (*Controller, error) {
 	if d.controller == nil {
 		if _, err := d.Controller(); err != nil {
@@ -84,12 +84,12 @@ func (d *Device) read(cmd Command, size int) ([]byte, error) {
 	return data, err
 }
 
-// send sends a command, unless the controller refused it before for good.
+// send sends a command, unless the controller has refused it for good before.
 func (d *Device) send(cmd Command, data []byte) (result uint64, err error) {
 	return d.sendWithin(cmd, data, d.Timeout)
 }
 
-// sendWithin is send with another timeout than that of the device.
+// sendWithin is like send, with a timeout other than that of the device.
 func (d *Device) sendWithin(cmd Command, data []byte, timeout time.Duration) (result uint64, err error) {
 	if known, ok := d.refused[cmd]; ok {
 		return 0, known
@@ -110,7 +110,8 @@ func (d *Device) sendWithin(cmd Command, data []byte, timeout time.Duration) (re
 	return completion.Result, nil
 }
 
-// unsupported is what the controller does not have, found out without asking for it.
+// unsupported returns the error for something that the controller is known to lack,
+// without having asked for it.
 func unsupported(what string) error {
 	return fmt.Errorf("%s: %w", what, errors.ErrUnsupported)
 }

@@ -32,7 +32,7 @@ const (
 	offsetIOCCSZ    = 1792
 )
 
-// These are asked for in almost all tests.
+// Almost all tests send these commands.
 var (
 	identifyController = nvme.IdentifyCommand(nvme.IdentifyController, 0)
 	smartLog           = logPage(nvme.LogSMART)
@@ -46,7 +46,7 @@ func getFeature(f nvme.Feature, dword11 uint32) nvme.Command {
 	return nvme.GetFeatureCommand(f, nvme.SelectCurrent, dword11)
 }
 
-// identifyPage is that of QEMU's controller, revision 1.4, with some bytes changed.
+// identifyPage returns the page of QEMU's controller, revision 1.4, with some bytes changed.
 func identifyPage(t testing.TB, changes map[int][]byte) []byte {
 	t.Helper()
 	page, err := os.ReadFile("testdata/captured/identify-controller.bin")
@@ -57,7 +57,7 @@ func identifyPage(t testing.TB, changes map[int][]byte) []byte {
 	return page
 }
 
-// drive is a scripted controller that so far only identifies itself.
+// drive returns a scripted controller that only identifies itself so far.
 func drive(t testing.TB, changes map[int][]byte) (*nvme.Device, *nvmetest.Script) {
 	t.Helper()
 	script := nvmetest.New(t)
@@ -74,7 +74,7 @@ func TestControllerIsAskedOnceForWhatItSupports(t *testing.T) {
 		assert.Equal(t, nvme.SMART{CriticalWarnings: nvme.WarningTemperature, Temperature: new(nvme.Celsius(27))}, smart)
 	}
 	identify, smart := identifyController, smartLog
-	smart.Dword10 |= 1 << 15 // reading health takes no event from anybody
+	smart.Dword10 |= 1 << 15 // reading health clears no event
 	identify.Timeout, smart.Timeout = nvme.DefaultTimeout, nvme.DefaultTimeout
 	assert.Equal(t, []nvme.Command{identify, smart, smart}, script.Sent())
 }

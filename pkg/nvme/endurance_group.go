@@ -5,16 +5,16 @@ import (
 	"io/fs"
 )
 
-// EnduranceGroup is the wear of one group of media: the Endurance Group Information
-// log, log identifier 09h (Figure 219).
+// EnduranceGroup describes the wear of one endurance group: the Endurance Group
+// Information log, log identifier 09h (Figure 219).
 type EnduranceGroup struct {
 	CriticalWarnings        EnduranceGroupWarnings
 	AvailableSpare          Percent
 	AvailableSpareThreshold Percent
-	PercentageUsed          Percent // may be above 100; 255 stands for all above 254
+	PercentageUsed          Percent // may exceed 100; 255 means more than 254
 
-	// EnduranceEstimate is how much can be written in the group's life when the host
-	// writes as the vendor supposes; nil when not reported.
+	// EnduranceEstimate is how much data can be written over the group's life under the
+	// workload that the vendor assumes; nil when not reported.
 	EnduranceEstimate *BillionBytes
 	DataRead          BillionBytes
 	DataWritten       BillionBytes
@@ -35,7 +35,7 @@ type EnduranceGroupWarnings uint8
 const (
 	GroupWarningSpare       EnduranceGroupWarnings = 1 << 0 // available spare is below its threshold
 	GroupWarningReliability EnduranceGroupWarnings = 1 << 2 // degraded by media or internal errors
-	GroupWarningReadOnly    EnduranceGroupWarnings = 1 << 3 // all namespaces of it are read-only
+	GroupWarningReadOnly    EnduranceGroupWarnings = 1 << 3 // all namespaces in the group are read-only
 )
 
 // Has reports whether all of w are set.
@@ -43,8 +43,9 @@ func (e EnduranceGroupWarnings) Has(w EnduranceGroupWarnings) bool { return e&w 
 
 const enduranceGroupBytes = 512
 
-// EnduranceGroup reads the wear of a group (CTRATT bit 4). Namespace.EnduranceGroup
-// says which there are; an id beyond the controller's limit is [fs.ErrNotExist].
+// EnduranceGroup reads the log of one endurance group (CTRATT bit 4).
+// Namespace.EnduranceGroup gives the group of a namespace. For an id of 0 or above the
+// controller's limit the error matches [fs.ErrNotExist].
 func (d *Device) EnduranceGroup(id uint16) (EnduranceGroup, error) {
 	c, err := d.supports()
 	if err != nil {

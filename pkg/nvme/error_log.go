@@ -3,19 +3,20 @@ package nvme
 import "fmt"
 
 // ErrorEntry is one entry of the Error Information log, log identifier 01h (Figure
-// 206): a command that went wrong, or that the controller refused.
+// 206): a command that failed, or that the controller refused.
 type ErrorEntry struct {
-	// Count numbers the errors of the controller's life, from 1.
+	// Count numbers the errors over the controller's life, from 1.
 	Count uint64
-	// SubmissionQueue and CommandID name the command; nil when no single one did it.
+	// SubmissionQueue and CommandID identify the command; nil when the error does not
+	// belong to a single command.
 	SubmissionQueue *uint16
 	CommandID       *uint16
 	Status          Status
-	// Parameter is where the command was wrong; nil when it was not a parameter.
+	// Parameter locates the wrong parameter; nil when the error is not about a parameter.
 	Parameter   *ParameterLocation
-	LBA         uint64 // first one that went wrong, if it is about one
-	NamespaceID uint32 // if it is about one
-	// CommandSpecific is what the status code defines.
+	LBA         uint64 // first block that failed, if the error is about blocks
+	NamespaceID uint32 // if the error is about a namespace
+	// CommandSpecific holds further information, whose meaning the status code defines.
 	CommandSpecific uint64
 }
 
@@ -27,9 +28,9 @@ type ParameterLocation struct {
 
 const errorEntryBytes = 64
 
-// ErrorLog returns the newest entries of the error log, the newest first, and not
-// more than limit. One command reads them, so that they belong together; what the
-// controller can transfer at once is a bound as well, of at least 128 entries.
+// ErrorLog returns the newest entries of the error log, newest first and at most limit.
+// It reads them with one command, so that they are consistent. The controller's maximum
+// transfer size, which has room for at least 128 entries, also bounds them.
 func (d *Device) ErrorLog(limit int) ([]ErrorEntry, error) {
 	if limit < 1 {
 		return nil, fmt.Errorf("%v: limit %d: want at least 1", LogErrorInformation, limit)
@@ -49,8 +50,8 @@ func (d *Device) ErrorLog(limit int) ([]ErrorEntry, error) {
 	return DecodeErrorLog(data)
 }
 
-// DecodeErrorLog decodes any number of entries of 64 bytes. Those that hold no
-// error, with a count of 0, are left out.
+// DecodeErrorLog decodes any number of entries of 64 bytes. It skips entries with a
+// count of 0, which hold no error.
 func DecodeErrorLog(b []byte) ([]ErrorEntry, error) {
 	entries := []ErrorEntry{}
 	for len(b) > 0 {

@@ -10,13 +10,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
 )
 
-// exampleDrive stands in for a drive: what Open returns works the same.
+// exampleDrive stands in for a drive; the result of Open works the same way.
 func exampleDrive() *nvme.Device {
 	identify := make([]byte, 4096)
 	copy(identify[24:], "Example SSD 1TB")
 	copy(identify[64:], "1.2.3")
 	copy(identify[80:], []byte{0, 4, 1, 0}) // revision 1.4
-	identify[520] = 1 << 4                  // features can be saved, and asked what they can do
+	identify[520] = 1 << 4                  // features can be saved, and report their capabilities
 
 	smart := make([]byte, 512)
 	copy(smart[1:], []byte{0x36, 0x01}) // 310 K
@@ -59,8 +59,7 @@ func Example() {
 	// temperature: 37 °C
 }
 
-// What a drive does not have is told apart from what went wrong, and costs the drive
-// no entry in its error log.
+// A missing feature is distinguishable from a failure, and adds no entry to the drive's error log.
 func ExampleDevice_SelfTests() {
 	d := exampleDrive()
 	_, err := d.SelfTests()
@@ -84,7 +83,7 @@ func ExampleFeatureWriter() {
 }
 
 func ExampleUint128() {
-	units := nvme.DataUnits{High: 1} // 2⁶⁴ units: more than 64 bits hold
+	units := nvme.DataUnits{High: 1} // 2⁶⁴ units, which do not fit in 64 bits
 	fmt.Println(units.Bytes(), units.Bytes().Float64())
 	// Output: 9444732965739290427392000 9.44473296573929e+24
 }

@@ -40,15 +40,15 @@ func (f Feature) String() string {
 // FeatureSelect says which value of a feature to get, SEL.
 type FeatureSelect uint8
 
-// The values of a feature that this package gets. Only the current one may be asked
-// of controllers without [CommandSaveSelect].
+// The values of a feature that this package gets. Controllers without
+// [CommandSaveSelect] only have the current one.
 const (
 	SelectCurrent      FeatureSelect = 0
 	SelectCapabilities FeatureSelect = 3
 )
 
-// GetFeatureCommand returns the command that gets a feature of the controller;
-// dword11 is what the feature defines, 0 for most.
+// GetFeatureCommand returns the command that gets a feature of the controller; the
+// feature defines the meaning of dword11, which is 0 for most.
 func GetFeatureCommand(f Feature, s FeatureSelect, dword11 uint32) Command {
 	return Command{Opcode: OpcodeGetFeatures, Dword10: uint32(f) | uint32(s)<<8, Dword11: dword11}
 }
@@ -62,15 +62,16 @@ func SetFeatureCommand(f Feature, dword11 uint32, keep Lifetime) Command {
 	return cmd
 }
 
-// FeatureCapabilities is what can be done with a feature.
+// FeatureCapabilities says what can be done with a feature.
 type FeatureCapabilities struct {
 	Saveable          bool
 	NamespaceSpecific bool
 	Changeable        bool
 }
 
-// FeatureCapabilities asks what can be done with a feature that the controller has;
-// [errors.ErrUnsupported] when the controller does not tell (ONCS bit 4).
+// FeatureCapabilities asks the controller what can be done with a feature. The error
+// matches [errors.ErrUnsupported] when the controller lacks the feature or does not
+// report its capabilities (ONCS bit 4).
 func (d *Device) FeatureCapabilities(f Feature) (FeatureCapabilities, error) {
 	c, err := d.supportsFeature(f)
 	if err != nil {
@@ -87,7 +88,7 @@ func (d *Device) FeatureCapabilities(f Feature) (FeatureCapabilities, error) {
 	}, err
 }
 
-// supportsFeature returns what the controller supports, an error when f is not.
+// supportsFeature returns what the controller supports, or an error if it does not support f.
 func (d *Device) supportsFeature(f Feature) (*Controller, error) {
 	c, err := d.supports()
 	if err != nil {

@@ -99,7 +99,7 @@ func TestTemperatureThresholds(t *testing.T) {
 	}
 }
 
-// Capabilities of a feature, as dword 0 says them.
+// The capabilities of a feature in dword 0.
 const (
 	saveable   = 1
 	changeable = 4

@@ -11,22 +11,22 @@ type Lifetime uint8
 // The lifetimes of a value.
 const (
 	UntilReset Lifetime = iota // until the controller is reset or loses power
-	Saved                      // for ever
+	Saved                      // permanently
 )
 
-// FeatureWriter changes how a controller works. It is apart from [Device] so that
-// code that only reads cannot write by mistake. CAP_SYS_ADMIN suffices; the node
-// stays open read-only.
+// FeatureWriter changes how a controller works. It is separate from [Device], so that
+// code that only reads cannot write by mistake. It needs CAP_SYS_ADMIN, but the node
+// may be open read-only.
 //
-// A change that the controller says it would refuse is not sent, and is
+// A change that the controller says it would refuse is not sent; the error then matches
 // [errors.ErrUnsupported].
 type FeatureWriter struct{ device *Device }
 
 // NewFeatureWriter returns a writer for the features of d.
 func NewFeatureWriter(d *Device) *FeatureWriter { return &FeatureWriter{device: d} }
 
-// SetWriteCache switches the volatile write cache, feature 06h. Switching it off
-// makes the controller write out what is in it first, which may take long.
+// SetWriteCache switches the volatile write cache, feature 06h. When the cache is
+// switched off, the controller first writes out what is in it, which may take long.
 func (w *FeatureWriter) SetWriteCache(enabled bool, keep Lifetime) error {
 	var value uint32
 	if enabled {
@@ -35,8 +35,8 @@ func (w *FeatureWriter) SetWriteCache(enabled bool, keep Lifetime) error {
 	return w.set(FeatureVolatileWriteCache, value, keep)
 }
 
-// SetInterruptCoalescing sets how interrupts are gathered, feature 08h. It holds for
-// all interrupts of the controller but that of the admin queue.
+// SetInterruptCoalescing sets the interrupt coalescing, feature 08h. It applies to all
+// interrupts of the controller except that of the admin queue.
 func (w *FeatureWriter) SetInterruptCoalescing(c InterruptCoalescing, keep Lifetime) error {
 	units := c.Time / coalescingUnit
 	if units < 0 || units > 0xFF || units*coalescingUnit != c.Time {

@@ -2,7 +2,7 @@ package nvme
 
 import "time"
 
-// PowerManagement is the power state in force, feature 02h (Figure 388).
+// PowerManagement is the current power state, feature 02h (Figure 388).
 type PowerManagement struct {
 	State        uint8 // index into Controller.PowerStates
 	WorkloadHint uint8 // 0 for none
@@ -17,11 +17,11 @@ func (d *Device) PowerManagement() (PowerManagement, error) {
 	return PowerManagement{State: uint8(v & 0x1F), WorkloadHint: uint8(v >> 5 & 7)}, nil
 }
 
-// AutonomousPower is which power states the controller changes to when it is idle,
-// feature 0Ch (Figure 393).
+// AutonomousPower says to which power states the controller changes when it is idle, feature 0Ch (Figure 393).
 type AutonomousPower struct {
 	Enabled bool
-	// Transitions from each power state, by index; nil for a state that is not left.
+	// Transitions holds the transition from each power state, by its index; nil for a state that
+	// the controller does not leave.
 	Transitions [32]*IdleTransition
 }
 
@@ -33,7 +33,7 @@ type IdleTransition struct {
 
 const autonomousPowerBytes = 256
 
-// AutonomousPower gets the controller's own changes of power state (APSTA).
+// AutonomousPower gets the power state transitions that the controller makes by itself (APSTA).
 func (d *Device) AutonomousPower() (AutonomousPower, error) {
 	data := make([]byte, autonomousPowerBytes)
 	v, err := d.feature(FeatureAutonomousPower, 0, data)
@@ -45,8 +45,8 @@ func (d *Device) AutonomousPower() (AutonomousPower, error) {
 	return a, err
 }
 
-// DecodeAutonomousPower decodes the 256 bytes of the data structure of feature 0Ch
-// (Figure 394), which is without the field Enabled.
+// DecodeAutonomousPower decodes the 256 bytes of the data structure of feature 0Ch (Figure 394).
+// They do not include the field Enabled.
 func DecodeAutonomousPower(b []byte) (AutonomousPower, error) {
 	p, err := pageOf(FeatureAutonomousPower.String(), b, autonomousPowerBytes)
 	if err != nil {

@@ -2,11 +2,11 @@ package nvme
 
 import "fmt"
 
-// ThermalManagement are the temperatures at which the controller throttles because
-// the host told it to, feature 10h (Figure 399); nil for one that is not set.
+// ThermalManagement holds the temperatures at which the host wants the controller to
+// throttle, feature 10h (Figure 399). A temperature that is not set is nil.
 type ThermalManagement struct {
-	Light *Celsius // TMT1: throttle with little loss of speed
-	Heavy *Celsius // TMT2: throttle whatever it costs
+	Light *Celsius // TMT1: throttle with minimal impact on performance
+	Heavy *Celsius // TMT2: throttle regardless of the impact on performance
 }
 
 // ThermalManagement gets the host's thresholds for throttling (HCTMA).
@@ -21,15 +21,15 @@ func (d *Device) ThermalManagement() (ThermalManagement, error) {
 // CompositeSensor is the drive's composite temperature; the others are 1 to 8.
 const CompositeSensor uint8 = 0
 
-// OverTemperature gets the temperature from which on a sensor raises the warning,
-// feature 04h (Figure 390); nil when it never does. A sensor that SMART does not report is
-// [errors.ErrUnsupported].
+// OverTemperature gets the temperature at or above which a sensor raises the warning,
+// feature 04h (Figure 390); nil when it never does. For a sensor that SMART does not
+// report the error matches [errors.ErrUnsupported].
 func (d *Device) OverTemperature(sensor uint8) (*Celsius, error) {
 	return d.temperatureThreshold(sensor, 0)
 }
 
-// UnderTemperature gets the temperature down from which a sensor raises the
-// warning, feature 04h of revision 1.2 and later; nil when it never does.
+// UnderTemperature gets the temperature at or below which a sensor raises the warning,
+// feature 04h of revision 1.2 and later; nil when it never does.
 func (d *Device) UnderTemperature(sensor uint8) (*Celsius, error) {
 	c, err := d.supports()
 	if err != nil {
@@ -41,7 +41,7 @@ func (d *Device) UnderTemperature(sensor uint8) (*Celsius, error) {
 	return d.temperatureThreshold(sensor, 1)
 }
 
-// temperatureThreshold gets a threshold of a type, THSEL, for a sensor, TMPSEL (Figure 390).
+// temperatureThreshold gets the threshold of the given kind (THSEL) for a sensor (TMPSEL), see Figure 390.
 func (d *Device) temperatureThreshold(sensor uint8, kind uint32) (*Celsius, error) {
 	if sensor != CompositeSensor {
 		smart, err := d.SMART()

@@ -1,18 +1,18 @@
 package nvme
 
-// FirmwareSlots are the firmware images that a controller holds: the Firmware Slot
+// FirmwareSlots describes the firmware images that a controller holds: the Firmware Slot
 // Information log, log identifier 03h (Figure 209).
 type FirmwareSlots struct {
 	Active uint8 // 1 to 7
 	// Next is the slot that the next reset activates; nil when none is waiting.
 	Next *uint8
-	// Revisions are those of slots 1 to 7; empty for a slot without one.
+	// Revisions holds the firmware revisions of slots 1 to 7; "" for an empty slot.
 	Revisions [7]string
 }
 
 const firmwareSlotsBytes = 512
 
-// FirmwareSlots reads which firmware images there are.
+// FirmwareSlots reads which firmware images the controller holds.
 func (d *Device) FirmwareSlots() (FirmwareSlots, error) {
 	data, err := d.log(LogPageRequest{Page: LogFirmwareSlots, Bytes: firmwareSlotsBytes})
 	if err != nil {

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Formatter erases namespaces. It is apart from [Device] so that code that only reads
-// cannot erase by mistake, and from [FeatureWriter] for the same reason. What it erases is
-// lost for ever: its callers have to know what is on the drive, and that nobody uses it.
+// Formatter erases namespaces. It is separate from [Device] and [FeatureWriter], so that
+// code that uses only those cannot erase by mistake. Erased data cannot be recovered:
+// callers must know what is on the drive, and that nobody uses it.
 type Formatter struct{ device *Device }
 
 // NewFormatter returns a formatter for the namespaces of d.
 func NewFormatter(d *Device) *Formatter { return &Formatter{device: d} }
 
-// eraseUserData is what Format NVM does beyond formatting, SES (Figure 190): it erases
+// eraseUserData is the secure erase setting of Format NVM, SES (Figure 190): it erases
 // all user data, wherever it lies on the drive.
 const eraseUserData = 1
 
-// FormatCommand returns the command that formats a namespace and erases its user data,
-// and leaves its LBA format, its metadata and its protection as n says they are: Format
-// NVM, dword 10 (Figure 190), with the fields that the NVM Command Set Specification adds.
+// FormatCommand returns the Format NVM command that formats a namespace and erases its
+// user data. The LBA format, metadata and protection stay as they are in n. Dword 10 is
+// that of Figure 190, with the fields that the NVM Command Set Specification adds.
 func FormatCommand(namespaceID uint32, n Namespace) Command {
 	cmd := Command{Opcode: OpcodeFormatNVM, NamespaceID: namespaceID}
 	cmd.Dword10 = uint32(n.FormatIndex&0xF) | // LBAFL
@@ -39,13 +39,13 @@ func bit(set bool) uint32 {
 }
 
 // Format formats one namespace and erases its user data; its LBA format, metadata and
-// protection stay as they are. It returns when the controller has done so, which takes
-// seconds on some drives and hours on others, and nothing ends it before but the timeout.
-// Then the driver resets the controller, and what is on the drive is not known.
+// protection stay as they are. It returns when the controller is done, which takes
+// seconds on some drives and hours on others. Only the timeout ends it earlier. Then the
+// driver resets the controller, and the content of the drive is unknown.
 //
-// Of a controller with [Controller.FormatsAll] or [Controller.ErasesAll], the command
-// reaches further than its namespace: ask before. A controller without the
-// command is [errors.ErrUnsupported].
+// If the controller has [Controller.FormatsAll] or [Controller.ErasesAll], the command
+// affects other namespaces too: check before calling Format. If the controller lacks the
+// command, the error matches [errors.ErrUnsupported].
 func (f *Formatter) Format(namespaceID uint32, timeout time.Duration) error {
 	c, err := f.device.Controller()
 	if err != nil {
@@ -76,7 +76,7 @@ func (f *Formatter) Format(namespaceID uint32, timeout time.Duration) error {
 	return nil
 }
 
-// layout is what Format leaves as it is, in words.
+// layout describes what Format leaves unchanged.
 func (n Namespace) layout() string {
 	return fmt.Sprintf("%d blocks of %d + %d bytes (format %d, metadata inline %t, protection type %d)",
 		n.SizeBlocks, n.Format.DataBytes, n.Format.MetadataBytes, n.FormatIndex, n.MetadataInline, n.Protection.Type)

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// namespacePage is a namespace of 1024 blocks with that many formats of 4 KiB.
+// namespacePage returns the page of a namespace of 1024 blocks with the given number of 4 KiB formats.
 func namespacePage(formats int, flbas, dps byte) []byte {
 	page := make([]byte, 4096)
 	binary.LittleEndian.PutUint64(page, 1024)
@@ -69,7 +69,7 @@ func TestFormatThatIsNotSent(t *testing.T) {
 	}
 }
 
-// A drive that does something else than it was told is found out.
+// Format notices that a drive did something else than it was told.
 func TestFormatThatChangedTheLayout(t *testing.T) {
 	d, script := drive(t, map[int][]byte{offsetOACS: {2, 0}})
 	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, 1)).Return(namespacePage(2, 1, 0)).Return(namespacePage(2, 0, 0))

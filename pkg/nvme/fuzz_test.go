@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fuzzPage fuzzes the decoder of a structure of a fixed size: shorter pages are
-// ErrUnexpectedEOF, what lies beyond changes nothing, and nothing panics.
+// fuzzPage fuzzes the decoder of a structure of a fixed size: shorter pages are ErrUnexpectedEOF,
+// bytes beyond the structure change nothing, and nothing panics.
 func fuzzPage[T any](f *testing.F, size int, decode func([]byte) (T, error), seeds ...[]byte) {
 	f.Helper()
 	for _, seed := range seeds {

@@ -19,7 +19,7 @@ const (
 	IdentifyUUIDs                IdentifyStructure = 0x17
 )
 
-// identifyBytes is the size of all of them.
+// identifyBytes is the size of each of these structures.
 const identifyBytes = 4096
 
 // IdentifyCommand returns the command that asks for a structure. The namespace id
@@ -28,9 +28,9 @@ func IdentifyCommand(s IdentifyStructure, namespaceID uint32) Command {
 	return Command{Opcode: OpcodeIdentify, NamespaceID: namespaceID, Dword10: uint32(s)}
 }
 
-// Namespaces returns the ids of the active namespaces, ascending: the Active
-// Namespace ID list, CNS 02h. Controllers that do not tell which revision they
-// follow, as before 1.2, are not asked.
+// Namespaces returns the ids of the active namespaces in ascending order: the Active
+// Namespace ID list, CNS 02h. The error matches [errors.ErrUnsupported] for controllers
+// of a revision before 1.2, which need not report their revision.
 func (d *Device) Namespaces() ([]uint32, error) {
 	c, err := d.supports()
 	if err != nil {
@@ -42,9 +42,10 @@ func (d *Device) Namespaces() ([]uint32, error) {
 	return d.namespaceList(IdentifyActiveNamespaces, c.NamespaceLimit)
 }
 
-// AllocatedNamespaces returns the ids of all namespaces of the subsystem, ascending, also of
-// those that this controller does not reach: the Allocated Namespace ID list, CNS 10h.
-// Controllers without namespace management are not asked.
+// AllocatedNamespaces returns the ids of all namespaces of the subsystem in ascending
+// order, including those that this controller does not reach: the Allocated Namespace
+// ID list, CNS 10h. The error matches [errors.ErrUnsupported] for controllers without
+// namespace management.
 func (d *Device) AllocatedNamespaces() ([]uint32, error) {
 	c, err := d.supports()
 	if err != nil {
@@ -56,8 +57,9 @@ func (d *Device) AllocatedNamespaces() ([]uint32, error) {
 	return d.namespaceList(IdentifyAllocatedNamespaces, c.NamespaceLimit)
 }
 
-// Controllers returns the ids of all controllers of the subsystem, ascending, at most
-// 2047: the Controller List, CNS 13h. Those without namespace management are not asked.
+// Controllers returns the ids of all controllers of the subsystem in ascending order,
+// at most 2047: the Controller List, CNS 13h. The error matches [errors.ErrUnsupported]
+// for controllers without namespace management.
 func (d *Device) Controllers() ([]uint16, error) {
 	c, err := d.supports()
 	if err != nil {
@@ -73,7 +75,7 @@ func (d *Device) Controllers() ([]uint16, error) {
 	return DecodeControllerList(data)
 }
 
-// namespaceList returns all pages of a list of namespaces whose ids are up to limit.
+// namespaceList reads all pages of a list of namespace ids, which are at most limit.
 func (d *Device) namespaceList(s IdentifyStructure, limit uint32) ([]uint32, error) {
 	var ids []uint32
 	var after uint32
@@ -92,13 +94,13 @@ func (d *Device) namespaceList(s IdentifyStructure, limit uint32) ([]uint32, err
 		}
 		after = part[len(part)-1]
 		if after >= limit {
-			return ids, nil // to ask for what comes after the last is refused
+			return ids, nil // the controller would refuse to list what follows the highest id
 		}
 	}
 }
 
-// Namespace returns the size and format of a namespace. One that is not there, or
-// not active, is [fs.ErrNotExist].
+// Namespace returns the size and format of a namespace. The error matches
+// [fs.ErrNotExist] when the namespace does not exist or is not active.
 func (d *Device) Namespace(id uint32) (Namespace, error) {
 	if err := d.namespaceMayExist(id); err != nil {
 		return Namespace{}, err
@@ -117,8 +119,8 @@ func (d *Device) Namespace(id uint32) (Namespace, error) {
 	return n, nil
 }
 
-// NamespaceIdentifiers returns the lasting names of a namespace: the Namespace
-// Identification Descriptor list, CNS 03h, which came with revision 1.3.
+// NamespaceIdentifiers returns the permanent identifiers of a namespace: the Namespace
+// Identification Descriptor list, CNS 03h, which was added in revision 1.3.
 func (d *Device) NamespaceIdentifiers(id uint32) (NamespaceIdentifiers, error) {
 	if err := d.namespaceMayExist(id); err != nil {
 		return NamespaceIdentifiers{}, err
@@ -133,7 +135,7 @@ func (d *Device) NamespaceIdentifiers(id uint32) (NamespaceIdentifiers, error) {
 	return DecodeNamespaceIdentifiers(data)
 }
 
-// namespaceMayExist refuses ids that the controller would.
+// namespaceMayExist returns an error for ids that the controller would refuse.
 func (d *Device) namespaceMayExist(id uint32) error {
 	c, err := d.supports()
 	if err != nil {

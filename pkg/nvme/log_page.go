@@ -46,17 +46,17 @@ func (l LogPage) String() string {
 	return fmt.Sprintf("log page %02xh", uint8(l))
 }
 
-// LogPageRequest are the fields of a Get Log Page command.
+// LogPageRequest holds the fields of a Get Log Page command.
 type LogPageRequest struct {
 	Page LogPage
-	// Bytes to read, a multiple of 4 and at least 4.
+	// Bytes is the number of bytes to read, a multiple of 4 and at least 4.
 	Bytes int
-	// Identifier of what the page is about, LSI, such as an endurance group.
+	// Identifier selects what the page is about, such as an endurance group (LSI).
 	Identifier uint16
-	// UUIDIndex says whose the vendor specific page is; 0 for the drive's vendor.
+	// UUIDIndex says which organisation defines the vendor specific page; 0 means the drive's vendor.
 	UUIDIndex uint8
-	// RetainEvents leaves events that the page reports to whoever else waits for
-	// them, RAE.
+	// RetainEvents keeps the events that the page reports, so that others who wait for
+	// them still receive them (RAE).
 	RetainEvents bool
 }
 
@@ -89,15 +89,15 @@ func (d *Device) log(r LogPageRequest) ([]byte, error) {
 	return d.readLog(r)
 }
 
-// readLog reads a log page without leaving a trace: the bit that retains events
-// came with revision 1.3; before, it is reserved.
+// readLog reads a log page without clearing its events. The bit that retains them was
+// added in revision 1.3; before, it is reserved.
 func (d *Device) readLog(r LogPageRequest) ([]byte, error) {
 	r.RetainEvents = d.controller.Version.AtLeast(1, 3)
 	return d.read(LogPageCommand(r), r.Bytes)
 }
 
-// supportsLog asks the controller's list of log pages when it has one, else what
-// Identify Controller says.
+// supportsLog consults the controller's list of log pages. If the controller has no
+// such list, it relies on Identify Controller.
 func (d *Device) supportsLog(page LogPage) (bool, error) {
 	c, err := d.supports()
 	if err != nil {
@@ -107,7 +107,7 @@ func (d *Device) supportsLog(page LogPage) (bool, error) {
 		if d.logPages == nil {
 			_, err = d.SupportedLogPages()
 		}
-		// A controller that refuses the list it says it has is asked by the older rules.
+		// If the controller refuses the list that it claims to have, the rules below apply.
 		if refusal := (*StatusError)(nil); !errors.As(err, &refusal) {
 			return err == nil && d.logPages.Has(page), err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
 )
 
-// supportedPages is log page 00h with these pages in it.
+// supportedPages returns log page 00h with the given pages in it.
 func supportedPages(ids ...nvme.LogPage) []byte {
 	page := make([]byte, 1024)
 	for _, id := range ids {

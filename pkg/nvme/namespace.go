@@ -3,13 +3,13 @@ package nvme
 import "encoding/hex"
 
 // Namespace is the size and format of a namespace: the Identify Namespace data
-// structure of the NVM Command Set Specification, revision 1.0d (Figure 97), CNS 00h. Sizes in
-// blocks are of Format.DataBytes each.
+// structure of the NVM Command Set Specification, revision 1.0d (Figure 97), CNS 00h. A
+// block has Format.DataBytes of data.
 type Namespace struct {
 	SizeBlocks     uint64 // NSZE
 	CapacityBlocks uint64 // NCAP, at most SizeBlocks
-	// UtilizationBlocks is how many blocks are allocated (NUSE). Controllers that do
-	// not keep count report CapacityBlocks.
+	// UtilizationBlocks is the number of allocated blocks (NUSE). Controllers that do
+	// not track it report CapacityBlocks.
 	UtilizationBlocks uint64
 	CapacityBytes     *Uint128 // NVMCAP; nil when not reported
 
@@ -17,17 +17,17 @@ type Namespace struct {
 	Shared           bool // NMIC bit 0
 	WriteProtected   bool // NSATTR bit 0
 
-	Formats []LBAFormat // LBAF0 and following, 1 to 64
-	Format  LBAFormat   // the one in use; zero when Formats has none of that number
-	// FormatIndex is the number of the one in use, 0 to 63 (FLBAS bits 3:0 and 6:5).
+	Formats []LBAFormat // LBAF0 and following, 1 to 64 entries
+	Format  LBAFormat   // the format in use; zero when Formats has no entry FormatIndex
+	// FormatIndex is the index of the format in use, 0 to 63 (FLBAS bits 3:0 and 6:5).
 	FormatIndex int
-	// MetadataInline reports that the metadata follows the data of each block rather
-	// than lying in a buffer of its own (FLBAS bit 4).
+	// MetadataInline reports whether the metadata follows the data of each block
+	// instead of being in a separate buffer (FLBAS bit 4).
 	MetadataInline bool
 	Protection     Protection
 
 	Deallocated DeallocatedRead // DLFEAT bits 2:0
-	// OptimalBoundaryBlocks is the boundary that I/O should not cross (NOIOB).
+	// OptimalBoundaryBlocks is the boundary that I/O should not cross (NOIOB); nil when not reported.
 	OptimalBoundaryBlocks *uint16
 	Preferred             *PreferredIO // nil when not reported (NSFEAT bit 4)
 
@@ -37,10 +37,10 @@ type Namespace struct {
 	EUI64          *EUI64
 }
 
-// SizeBytes is the size of the data that the namespace can address.
+// SizeBytes returns the size of the data that the namespace can address.
 func (n Namespace) SizeBytes() Uint128 { return n.bytes(n.SizeBlocks) }
 
-// UtilizationBytes is the size of the data that is allocated.
+// UtilizationBytes returns the size of the allocated data.
 func (n Namespace) UtilizationBytes() Uint128 { return n.bytes(n.UtilizationBlocks) }
 
 func (n Namespace) bytes(blocks uint64) Uint128 {
@@ -59,13 +59,12 @@ type LBAFormat struct {
 // Protection is the end-to-end data protection in use (DPS).
 type Protection struct {
 	Type uint8 // 1 to 3; 0 for none
-	// First reports that the protection information is at the start of the metadata
-	// rather than at its end.
+	// First reports whether the protection information is at the start of the metadata
+	// instead of at its end.
 	First bool
 }
 
-// DeallocatedRead is what reads of blocks return that were never written or are
-// deallocated.
+// DeallocatedRead says what a read of a deallocated or never written block returns.
 type DeallocatedRead uint8
 
 // The answers to reads of deallocated blocks.
@@ -75,7 +74,7 @@ const (
 	DeallocatedOnes        DeallocatedRead = 2
 )
 
-// PreferredIO are the sizes and alignments that suit the namespace best, in blocks.
+// PreferredIO holds the sizes and alignments that suit the namespace best, in blocks.
 type PreferredIO struct {
 	WriteGranularityBlocks      uint32 // NPWG
 	WriteAlignmentBlocks        uint32 // NPWA
@@ -84,16 +83,16 @@ type PreferredIO struct {
 	OptimalWriteBlocks          uint32 // NOWS
 }
 
-// NGUID is a namespace's 16-byte name, for ever and everywhere.
+// NGUID is the permanent, globally unique 16-byte identifier of a namespace.
 type NGUID [16]byte
 
-// String says the name in hexadecimal.
+// String returns the identifier in hexadecimal.
 func (g NGUID) String() string { return hex.EncodeToString(g[:]) }
 
-// EUI64 is a namespace's 8-byte name, for ever and everywhere.
+// EUI64 is the permanent, globally unique 8-byte identifier of a namespace.
 type EUI64 [8]byte
 
-// String says the name in hexadecimal.
+// String returns the identifier in hexadecimal.
 func (e EUI64) String() string { return hex.EncodeToString(e[:]) }
 
 // DecodeNamespace decodes the 4096 bytes of Identify, CNS 00h.
@@ -136,7 +135,7 @@ func DecodeNamespace(b []byte) (Namespace, error) {
 		EUI64:          reported(EUI64(p[120:128])),
 	}
 	if p[24]&0x10 != 0 {
-		n.Preferred = &PreferredIO{ // all are one less than they mean
+		n.Preferred = &PreferredIO{ // each field holds one less than its value
 			WriteGranularityBlocks:      uint32(p.u16(64)) + 1,
 			WriteAlignmentBlocks:        uint32(p.u16(66)) + 1,
 			DeallocateGranularityBlocks: uint32(p.u16(68)) + 1,

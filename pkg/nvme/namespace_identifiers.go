@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// NamespaceIdentifiers are the lasting names of a namespace, and the command set it
-// speaks. What a namespace does not have is nil.
+// NamespaceIdentifiers holds the permanent identifiers of a namespace, and its command
+// set. Those that the namespace does not have are nil.
 type NamespaceIdentifiers struct {
 	EUI64      *EUI64
 	NGUID      *NGUID
@@ -14,7 +14,7 @@ type NamespaceIdentifiers struct {
 	CommandSet *CommandSet
 }
 
-// CommandSet is how I/O to a namespace is spoken, CSI (Figure 312).
+// CommandSet is the I/O command set of a namespace, CSI (Figure 312).
 type CommandSet uint8
 
 // The command sets.
@@ -24,17 +24,16 @@ const (
 	CommandSetZoned    CommandSet = 2
 )
 
-// UUID is a universally unique identifier of RFC 9562, in network order.
+// UUID is a universally unique identifier of RFC 9562, in network byte order.
 type UUID [16]byte
 
-// String says the identifier in groups of 8, 4, 4, 4 and 12 digits.
+// String returns the identifier in groups of 8, 4, 4, 4 and 12 digits.
 func (u UUID) String() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
 }
 
 // DecodeNamespaceIdentifiers decodes the 4096 bytes of Identify, CNS 03h: Namespace
-// Identification Descriptors (Figure 316) up to one of type 0. Types that are not
-// known are passed over.
+// Identification Descriptors (Figure 316) up to one of type 0. It skips unknown types.
 func DecodeNamespaceIdentifiers(b []byte) (NamespaceIdentifiers, error) {
 	p, err := pageOf("namespace identifiers", b, identifyBytes)
 	if err != nil {

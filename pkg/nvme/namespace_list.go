@@ -2,11 +2,11 @@ package nvme
 
 import "fmt"
 
-// namespacesPerList is how many ids fill a list.
+// namespacesPerList is the capacity of a list.
 const namespacesPerList = identifyBytes / 4
 
-// DecodeNamespaceList decodes the 4096 bytes of a Namespace List (Figure 139), at most 1024
-// ids that ascend from above after and end with the first 0.
+// DecodeNamespaceList decodes the 4096 bytes of a Namespace List (Figure 139): at most 1024 ids in
+// ascending order, all above after, up to the first 0.
 func DecodeNamespaceList(b []byte, after uint32) ([]uint32, error) {
 	p, err := pageOf("namespace list", b, identifyBytes)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// namespaceList is the page with the ids from first to last.
+// namespaceList returns the page with the ids from first to last.
 func namespaceList(first, last uint32) []byte {
 	page := make([]byte, 4096)
 	for id := first; id <= last; id++ {
@@ -60,8 +60,7 @@ func TestNamespacesArePaged(t *testing.T) {
 	}
 }
 
-// TestNamespacesThatDoNotAscend: a drive that answers with the same page for ever must
-// not be asked for ever.
+// TestNamespacesThatDoNotAscend: a drive that always answers with the same page must not be asked forever.
 func TestNamespacesThatDoNotAscend(t *testing.T) {
 	d, script := drive(t, map[int][]byte{offsetNN: {0, 0, 0, 1}})
 	for _, id := range []uint32{0, 1024} {

@@ -5,13 +5,12 @@ import (
 	"fmt"
 )
 
-// ErrOtherLog is a vendor specific log page that turned out not to be the one asked
-// for: its GUID is another.
+// ErrOtherLog says that a vendor specific log page has another GUID than the one asked for.
 var ErrOtherLog = errors.New("log page of another format")
 
-// OCPSMART is what drives for large data centres tell beyond [SMART]: the SMART /
-// Health Information Extended log, log identifier C0h, of the OCP Datacenter NVMe
-// SSD Specification, revision 2.0.
+// OCPSMART holds what drives for large data centres report beyond [SMART]: the SMART /
+// Health Information Extended log, log identifier C0h, of the OCP Datacenter NVMe SSD
+// Specification, revision 2.0.
 type OCPSMART struct {
 	PhysicalMediaWrittenBytes Uint128 // by the host and by the controller
 	PhysicalMediaReadBytes    Uint128
@@ -28,7 +27,7 @@ type OCPSMART struct {
 	MaximumUserEraseCount uint32
 	MinimumUserEraseCount uint32
 
-	// ThermalThrottlingEvents stays at 255 when there were more.
+	// ThermalThrottlingEvents saturates at 255.
 	ThermalThrottlingEvents uint8
 	// ThermalThrottlingLevel is 0 when the drive is not throttled now.
 	ThermalThrottlingLevel uint8
@@ -36,26 +35,26 @@ type OCPSMART struct {
 	PCIeCorrectableErrors uint64
 	IncompleteShutdowns   uint32
 	FreeBlocks            Percent
-	// CapacitorHealthPercent is 100 for a new drive, and may be above; nil for a drive
-	// without capacitors.
+	// CapacitorHealthPercent is 100 for a new drive, and may be above 100; nil for a
+	// drive without capacitors.
 	CapacitorHealthPercent *uint16
 	UnalignedIOs           uint64
 	SecurityVersion        uint64
-	// UtilizationBlocks sums up those of all namespaces, in blocks of each.
+	// UtilizationBlocks is the sum over all namespaces, each counted in its own block size.
 	UtilizationBlocks      uint64
-	PowerLossProtections   Uint128 // how often the capacitors had to serve
+	PowerLossProtections   Uint128 // how often the capacitors had to take over
 	EnduranceEstimateBytes Uint128
 
-	// LogPageVersion says which of the following there are.
+	// LogPageVersion determines which of the following fields exist.
 	LogPageVersion    uint16
 	PCIeLinkRetrains  *uint64 // from version 2
 	PowerStateChanges *uint64 // from version 2
 }
 
-// BadBlocks are blocks of media that were taken out of use.
+// BadBlocks counts the media blocks that were taken out of use.
 type BadBlocks struct {
 	Count uint64
-	// Normalized is 100 at first, and falls as blocks go bad.
+	// Normalized starts at 100 and falls as blocks go bad.
 	Normalized uint16
 }
 
@@ -70,9 +69,9 @@ const (
 
 // OCPSMART reads the extended health of a drive that follows the OCP specification.
 //
-// Another vendor's drive may have something else at C0h, or nothing. So the page is
-// asked for only when the controller lists OCP among its UUIDs, or has a list of log
-// pages with C0h in it; a page that then has not OCP's GUID is [ErrOtherLog].
+// Drives of other vendors may have another page at C0h, or none. So the page is read
+// only when the controller lists OCP among its UUIDs, or when its list of log pages
+// includes C0h. If the page does not have OCP's GUID, the error matches [ErrOtherLog].
 func (d *Device) OCPSMART() (OCPSMART, error) {
 	index, err := d.ocpUUIDIndex()
 	if err != nil {
@@ -94,7 +93,7 @@ func (d *Device) OCPSMART() (OCPSMART, error) {
 	return DecodeOCPSMART(data)
 }
 
-// ocpUUIDIndex returns where the controller lists OCP, 0 when nowhere.
+// ocpUUIDIndex returns the index of OCP in the controller's list of UUIDs, or 0 when it is not listed.
 func (d *Device) ocpUUIDIndex() (uint8, error) {
 	c, err := d.supports()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// field says what some bytes of a structure mean. Every byte of the field is set, and
-// each to something else, so that an offset or a width that is off by one shows.
+// field says what some bytes of a structure mean. Every byte of the field is set to a different
+// value, so that an offset or a width that is off by one shows.
 type field[T any] struct {
 	name   string
 	offset int
@@ -18,8 +18,8 @@ type field[T any] struct {
 	set    func(*T)
 }
 
-// testOffsets sets one field after the other in an otherwise unchanged page: it must
-// change what the field means and nothing else. The page has exactly size bytes.
+// testOffsets sets one field after the other in an otherwise unchanged page. Only the decoded value
+// of that field may change. The page has exactly size bytes.
 func testOffsets[T any](t *testing.T, size int, base []byte, decode func([]byte) (T, error), fields []field[T]) {
 	t.Helper()
 	require.Len(t, base, size)
@@ -30,7 +30,7 @@ func testOffsets[T any](t *testing.T, size int, base []byte, decode func([]byte)
 		copy(page[f.offset:], f.bytes)
 		got, err := decode(page)
 		require.NoError(t, err, f.name)
-		want, err := decode(base) // a fresh one, whose slices are its own
+		want, err := decode(base) // decoded again, so that its slices are not shared
 		require.NoError(t, err)
 		f.set(&want)
 		assert.Equal(t, want, got, f.name)
@@ -52,7 +52,7 @@ func count(size int) []byte {
 	return b
 }
 
-// What count means as a little-endian number.
+// The bytes of count as little-endian numbers.
 const (
 	count2 = 0x0201
 	count3 = 0x030201

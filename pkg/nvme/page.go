@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// page is a structure of the wire: little-endian fields at fixed offsets.
+// page is a structure as the controller transfers it: little-endian fields at fixed offsets.
 type page []byte
 
-// pageOf checks that b holds all of a structure, and cuts off what is beyond it.
+// pageOf checks that b holds a whole structure, and cuts off what follows it.
 func pageOf(name string, b []byte, size int) (page, error) {
 	if len(b) < size {
 		return nil, fmt.Errorf("decode %s: want %d bytes, have %d: %w", name, size, len(b), io.ErrUnexpectedEOF)
@@ -42,7 +42,7 @@ func (p page) text(offset, size int) string {
 	return strings.TrimSpace(strings.TrimRight(string(p[offset:offset+size]), "\x00"))
 }
 
-// reported returns a field in which 0 means that the controller does not report it.
+// reported returns a pointer to a field, or nil if the field is 0, which means that the controller does not report it.
 func reported[T comparable](value T) *T {
 	var zero T
 	if value == zero {
@@ -51,7 +51,7 @@ func reported[T comparable](value T) *T {
 	return &value
 }
 
-// onlyIf returns a field that another one declares valid.
+// onlyIf returns a pointer to a field, or nil if another field declares it not valid.
 func onlyIf[T any](valid bool, value T) *T {
 	if !valid {
 		return nil

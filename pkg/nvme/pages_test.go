@@ -32,7 +32,7 @@ func built(t testing.TB, name string) []byte {
 		offset, rest, _ := strings.Cut(line, " ")
 		at, err := strconv.Atoi(offset)
 		require.NoError(t, err, line)
-		// The bytes end where the meaning begins: with the first word that is not hexadecimal.
+		// The description begins at the first word that is not hexadecimal.
 		for _, word := range strings.Fields(rest) {
 			value, err := hex.DecodeString(word)
 			if err != nil {
@@ -45,7 +45,7 @@ func built(t testing.TB, name string) []byte {
 	return page
 }
 
-// pageWith returns a page of zeros but for some bytes.
+// pageWith returns a page of zeros except for some bytes.
 func pageWith(size, offset int, value ...byte) []byte {
 	page := make([]byte, size)
 	copy(page[offset:], value)

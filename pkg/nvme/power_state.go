@@ -7,17 +7,17 @@ import "time"
 type PowerState struct {
 	// MaximumWatts is the most power drawn in this state.
 	MaximumWatts *float64
-	// NonOperational states do no I/O: the controller leaves them first.
+	// NonOperational reports that the controller does no I/O in this state: it leaves the state first.
 	NonOperational bool
 	// EntryLatency and ExitLatency are upper bounds.
 	EntryLatency *time.Duration
 	ExitLatency  *time.Duration
-	// Relative ranks compare the states of one controller with each other; lower is better.
+	// The relative ranks compare the states of one controller with each other; lower is better.
 	RelativeReadThroughput  uint8
 	RelativeReadLatency     uint8
 	RelativeWriteThroughput uint8
 	RelativeWriteLatency    uint8
-	// IdleWatts and ActiveWatts are averages over 30 and 10 seconds.
+	// IdleWatts is an average over 30 seconds, ActiveWatts one over 10 seconds.
 	IdleWatts   *float64
 	ActiveWatts *float64
 }

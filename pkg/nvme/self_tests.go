@@ -2,12 +2,12 @@ package nvme
 
 import "fmt"
 
-// SelfTests are the results of the newest self-tests: the Device Self-test log, log
-// identifier 06h (Figures 212 and 213).
+// SelfTests holds the results of the newest self-tests: the Device Self-test log, log identifier
+// 06h (Figures 212 and 213).
 type SelfTests struct {
 	// Running is the test in progress; nil when there is none.
 	Running *RunningSelfTest
-	// Results are at most 20, the newest first.
+	// Results holds at most 20 results, newest first.
 	Results []SelfTestResult
 }
 
@@ -46,10 +46,10 @@ const (
 	selfTestUnused SelfTestOutcome = 0xF
 )
 
-// Failed reports that the test found the drive at fault, rather than being aborted.
+// Failed reports whether the test ended with an error. An aborted test has not failed.
 func (o SelfTestOutcome) Failed() bool { return o >= SelfTestFatal && o <= SelfTestFailedSegment }
 
-// String says the outcome in words.
+// String returns the outcome in words.
 func (o SelfTestOutcome) String() string {
 	switch o {
 	case SelfTestPassed:
@@ -77,14 +77,13 @@ func (o SelfTestOutcome) String() string {
 	}
 }
 
-// SelfTestResult is how one self-test went. What the controller does not declare
-// valid is nil.
+// SelfTestResult is the result of one self-test. Fields that the controller does not declare valid are nil.
 type SelfTestResult struct {
 	Kind    SelfTestKind
 	Outcome SelfTestOutcome
-	// Segment that failed first, for SelfTestFailedSegment.
+	// Segment is the first segment that failed; nil unless Outcome is SelfTestFailedSegment.
 	Segment *uint8
-	// PowerOnHours of the drive when the test ended.
+	// PowerOnHours is the drive's power-on time when the test ended, in hours.
 	PowerOnHours uint64
 	NamespaceID  *uint32
 	FailingLBA   *uint64
@@ -98,7 +97,7 @@ const (
 	selfTestsBytes      = 4 + selfTestResults*selfTestResultBytes
 )
 
-// SelfTests reads the results of self-tests (OACS bit 4). It starts none.
+// SelfTests reads the results of self-tests (OACS bit 4). It does not start one.
 func (d *Device) SelfTests() (SelfTests, error) {
 	data, err := d.log(LogPageRequest{Page: LogSelfTests, Bytes: selfTestsBytes})
 	if err != nil {
@@ -119,7 +118,7 @@ func DecodeSelfTests(b []byte) (SelfTests, error) {
 	}
 	for i := range selfTestResults {
 		result := decodeSelfTestResult(p[4+i*selfTestResultBytes:])
-		// Drives that never ran a test hand out zeros instead of unused entries.
+		// Some drives that never ran a test return zeros instead of unused entries.
 		if result.Outcome != selfTestUnused && result.Kind != 0 {
 			s.Results = append(s.Results, result)
 		}

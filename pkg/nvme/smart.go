@@ -2,19 +2,19 @@ package nvme
 
 import "time"
 
-// SMART is the health of a controller and its media: the SMART / Health Information
-// log, log identifier 02h (Figure 207). Counters count from the making of the drive.
+// SMART describes the health of a controller and its media: the SMART / Health Information log, log
+// identifier 02h (Figure 207). Counters cover the whole life of the drive.
 type SMART struct {
 	CriticalWarnings CriticalWarnings
-	// Temperature of the drive as its vendor composes it; nil when not reported.
+	// Temperature is the composite temperature, as the vendor defines it; nil when not reported.
 	Temperature *Celsius
-	// TemperatureSensors are nil where there is no sensor.
+	// TemperatureSensors holds the temperatures of sensors 1 to 8; nil for a sensor that does not exist.
 	TemperatureSensors [8]*Celsius
 
 	AvailableSpare          Percent
 	AvailableSpareThreshold Percent
-	PercentageUsed          Percent // may be above 100; 255 stands for all above 254
-	// EnduranceGroupWarnings sums up those of all endurance groups.
+	PercentageUsed          Percent // may exceed 100; 255 means more than 254
+	// EnduranceGroupWarnings combines the warnings of all endurance groups.
 	EnduranceGroupWarnings EnduranceGroupWarnings
 
 	DataUnitsRead     DataUnits // 0 also when not reported
@@ -24,16 +24,17 @@ type SMART struct {
 	ControllerBusy    Minutes
 
 	PowerCycles     Uint128
-	PowerOn         Hours // may leave out non-operational power states
+	PowerOn         Hours // may exclude time in non-operational power states
 	UnsafeShutdowns Uint128
 	MediaErrors     Uint128
 	ErrorLogEntries Uint128
 
-	// Time that the temperature was at or above the warning threshold but below the
-	// critical one, and above the critical one; whole minutes.
+	// WarningTemperatureTime is the time at or above the warning threshold but below the critical
+	// one, CriticalTemperatureTime the time above the critical one, both in whole minutes.
 	WarningTemperatureTime  time.Duration
 	CriticalTemperatureTime time.Duration
-	// Thermal management, light then heavy throttling: how often, and how long in all.
+	// ThermalTransitions and ThermalTime say how often and for how long in total thermal management
+	// throttled the drive: first lightly, then heavily.
 	ThermalTransitions [2]uint32
 	ThermalTime        [2]time.Duration // whole seconds
 }

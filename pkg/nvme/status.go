@@ -28,13 +28,14 @@ func (s Status) Type() StatusType { return StatusType(s >> 8 & 0x7) }
 // Code returns the status code within its class.
 func (s Status) Code() uint8 { return uint8(s) }
 
-// More reports that the error log page holds more about this command.
+// More reports whether the error log page holds more information about this command.
 func (s Status) More() bool { return s&(1<<13) != 0 }
 
-// DoNotRetry reports that the same command would fail again.
+// DoNotRetry reports whether the same command would fail again.
 func (s Status) DoNotRetry() bool { return s&(1<<14) != 0 }
 
-// Text says what the status means, "unknown status" when this package does not know.
+// Text returns the meaning of the status: "vendor specific status" for codes that a
+// vendor defines, "unknown status" for other codes that this package does not know.
 func (s Status) Text() string {
 	if text, ok := statusText(s.code()); ok {
 		return text
@@ -45,8 +46,7 @@ func (s Status) Text() string {
 	return "unknown status"
 }
 
-// String says the meaning and the numbers: "invalid field in command (type 0h,
-// code 02h, do not retry)".
+// String returns the meaning and the numbers: "invalid field in command (type 0h, code 02h, do not retry)".
 func (s Status) String() string {
 	var flags string
 	if s.More() {
@@ -58,27 +58,27 @@ func (s Status) String() string {
 	return fmt.Sprintf("%s (type %xh, code %02xh%s)", s.Text(), uint8(s.Type()), s.Code(), flags)
 }
 
-// code is the class and code without the flags.
+// code returns the status type and code without the flags.
 func (s Status) code() Status { return s & 0x7FF }
 
-// StatusError is a command that the controller refused or could not complete.
+// StatusError reports a command that the controller refused or could not complete.
 //
-// With errors.Is it is
+// With errors.Is it matches
 //
 //   - [errors.ErrUnsupported] when the controller does not implement what it was
 //     asked for: invalid opcode, invalid field, invalid log page, or a feature that
 //     cannot be changed, saved or set for a namespace;
-//   - [fs.ErrPermission] when it is implemented and denied;
-//   - [fs.ErrNotExist] when the namespace is not there.
+//   - [fs.ErrPermission] when the operation is implemented but denied;
+//   - [fs.ErrNotExist] when the namespace does not exist.
 type StatusError struct {
 	Command Command
 	Status  Status
-	// Remembered reports that the command was not sent: the controller had refused
-	// it before, and said that it would again.
+	// Remembered reports that the command was not sent, because the controller had
+	// refused it for good before.
 	Remembered bool
 }
 
-// Error says the command and the status.
+// Error returns the command and the status.
 func (e *StatusError) Error() string {
 	var remembered string
 	if e.Remembered {
@@ -87,7 +87,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%v: %v%s", e.Command, e.Status, remembered)
 }
 
-// Is makes errors.Is find what the status means to a caller.
+// Is reports whether the status matches target, as listed at [StatusError].
 func (e *StatusError) Is(target error) bool {
 	switch e.Status.code() {
 	case invalidOpcode, invalidField, invalidLogPage, featureNotSaveable, featureNotChangeable, featureNotNamespace:
@@ -100,12 +100,12 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// final reports that sending the command again would only add to the error log.
+// final reports whether sending the command again would only add to the error log.
 func (e *StatusError) final() bool {
 	return e.Status.DoNotRetry() || e.Is(errors.ErrUnsupported)
 }
 
-// The statuses that mean something to a caller.
+// The statuses that Is maps to an error.
 const (
 	invalidOpcode        Status = 0x001
 	invalidField         Status = 0x002

@@ -1,8 +1,7 @@
 package nvme
 
-// statusText says in words what a class and code mean (Figures 102 to 107).
-// Statuses of commands that this package does not send are here too, because they
-// are found in the error log.
+// statusText returns the meaning of a status type and code (Figures 102 to 107). Statuses of
+// commands that this package does not send are included, because they occur in the error log.
 func statusText(code Status) (string, bool) {
 	text, ok := map[Status]string{
 		0x000: "success",

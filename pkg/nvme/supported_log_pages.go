@@ -1,7 +1,7 @@
 package nvme
 
-// SupportedLogPages says which log pages there are: the Supported Log Pages log,
-// log identifier 00h (Figures 204 and 205).
+// SupportedLogPages says which log pages a controller has: the Supported Log Pages log, log
+// identifier 00h (Figures 204 and 205).
 type SupportedLogPages [256]bool
 
 // Has reports whether the controller has the page.
@@ -9,7 +9,7 @@ func (s *SupportedLogPages) Has(page LogPage) bool { return s[page] }
 
 const supportedLogPagesBytes = 1024
 
-// SupportedLogPages asks which log pages there are (LPA bit 5).
+// SupportedLogPages reads which log pages the controller has (LPA bit 5).
 func (d *Device) SupportedLogPages() (SupportedLogPages, error) {
 	c, err := d.supports()
 	if err != nil {
@@ -30,8 +30,8 @@ func (d *Device) SupportedLogPages() (SupportedLogPages, error) {
 	return pages, nil
 }
 
-// DecodeSupportedLogPages decodes the 1024 bytes of log page 00h: a LID Supported
-// and Effects data structure for each page, whose bit 0 says that there is one.
+// DecodeSupportedLogPages decodes the 1024 bytes of log page 00h. It holds a LID Supported and
+// Effects data structure for each page, whose bit 0 says that the controller has the page.
 func DecodeSupportedLogPages(b []byte) (SupportedLogPages, error) {
 	p, err := pageOf(LogSupportedPages.String(), b, supportedLogPagesBytes)
 	if err != nil {

@@ -2,14 +2,14 @@ package nvme
 
 import "fmt"
 
-// Celsius is a temperature in whole degrees. The wire has kelvin; it is converted
-// here, once, as kelvin − 273.
+// Celsius is a temperature in whole degrees. Drives report kelvin, which this package converts as kelvin − 273.
 type Celsius int
 
-// String says "36 °C".
+// String returns the temperature in the form "36 °C".
 func (c Celsius) String() string { return fmt.Sprintf("%d °C", int(c)) }
 
-// celsius converts a temperature field, in which 0 kelvin means that there is none.
+// celsius converts a temperature field. It returns nil for 0 kelvin, which means that the
+// temperature is not reported.
 func celsius(kelvin uint16) *Celsius {
 	if kelvin == 0 {
 		return nil

@@ -12,37 +12,37 @@ import (
 	"unsafe"
 )
 
-// ErrNotNVMe is what Open and commands answer for a file that is no node of the
-// NVMe driver.
+// ErrNotNVMe is the error of Open and of commands for a file that is not a device node of the NVMe driver.
 var ErrNotNVMe = errors.New("not an NVMe device")
 
-// ErrCancelled is a command without an answer, given up by the driver: its timeout
-// passed, or the controller was reset or removed. Whether the controller carried it
-// out is not known.
+// ErrCancelled says that the driver gave up a command without an answer: its timeout
+// passed, or the controller was reset or removed. Whether the controller carried out
+// the command is unknown.
 var ErrCancelled = errors.New("given up by the driver")
 
-// ErrNotLive says that the driver does not reach the controller: it resets it, connects to
-// it again, or has given it up. Its state is in /sys/class/nvme/nvme0/state.
+// ErrNotLive says that the driver cannot reach the controller: it is resetting it or
+// reconnecting to it, or has given it up. The controller's state is in
+// /sys/class/nvme/nvme0/state.
 var ErrNotLive = errors.New("the driver does not reach the controller")
 
-// Open opens the node of a controller, /dev/nvme0, or of a namespace, /dev/nvme0n1,
-// read-only and close-on-exec. Reading needs CAP_SYS_ADMIN, or what the kernel allows
-// without; a command that is denied is [fs.ErrPermission]. The node of a controller that
-// the driver cannot reach is [ErrNotLive].
+// Open opens the device node of a controller, /dev/nvme0, or of a namespace,
+// /dev/nvme0n1, read-only and close-on-exec. Commands need CAP_SYS_ADMIN, except those
+// that the kernel allows without it. A denied command matches [fs.ErrPermission]. If
+// the driver cannot reach the controller, the error matches [ErrNotLive].
 //
-// The health of a controller is best read from the controller's node: that of a
-// namespace with several paths leads to any of its controllers.
+// Read the health of a controller through the controller's node. The node of a
+// multipath namespace may lead to any of its controllers.
 //
-// Nodes of other drivers are refused with [ErrNotNVMe], block devices by Open and
-// character devices by the first command: the numbers of the NVMe ioctls are
-// reserved to the NVMe driver, so another one does not know them. No drive behind a
-// USB bridge is ever sent one.
+// For nodes of other drivers the error is [ErrNotNVMe]: Open returns it for block
+// devices, the first command for character devices. The numbers of the NVMe ioctls are
+// reserved to the NVMe driver, so other drivers do not know them. A drive behind a USB
+// bridge therefore never receives an NVMe command.
 func Open(path string) (*Device, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("open nvme: %w", err)
 	}
-	// Opening something else, a FIFO for one, might block or act.
+	// Opening anything else, such as a FIFO, might block or have side effects.
 	if info.Mode()&fs.ModeDevice == 0 {
 		return nil, fmt.Errorf("open nvme %s: %w", path, ErrNotNVMe)
 	}
@@ -67,8 +67,9 @@ func Open(path string) (*Device, error) {
 	return d, nil
 }
 
-// OnFile returns the device behind a block device of a namespace that is open already,
-// as one that is held exclusively. The file stays the caller's to close. Errors: ErrNotNVMe.
+// OnFile returns the device of a namespace whose block device is already open, for
+// example held exclusively. The caller still closes the file. The error matches
+// [ErrNotNVMe] for a block device of another driver.
 func OnFile(file *os.File) (*Device, error) {
 	transport := &ioctlTransport{file: file}
 	id, err := transport.namespaceID()
@@ -83,22 +84,22 @@ func OnFile(file *os.File) (*Device, error) {
 // ioctlTransport sends commands through the ioctls of linux/nvme_ioctl.h.
 type ioctlTransport struct {
 	file *os.File
-	// narrow is set once the driver turned out to be older than Linux 5.4, which
-	// brought the form with a 64-bit result.
+	// narrow is set once the driver turns out to be older than Linux 5.4, which added
+	// the ioctl with a 64-bit result.
 	narrow bool
 }
 
-// The ioctls of linux/nvme_ioctl.h. The direction and size bits come out the same
-// on all architectures of Linux.
+// The ioctls of linux/nvme_ioctl.h. The values of _IOWR are the same on all
+// architectures of Linux. The value of _IO is not: it has a direction bit on powerpc,
+// mips, sparc and alpha.
 const (
 	ioctlNamespaceID = 0x4E40     // _IO('N', 0x40)
 	ioctlAdmin       = 0xC0484E41 // _IOWR('N', 0x41, struct nvme_passthru_cmd)
 	ioctlAdmin64     = 0xC0504E47 // _IOWR('N', 0x47, struct nvme_passthru_cmd64)
 )
 
-// passthru is struct nvme_passthru_cmd64. The older struct nvme_passthru_cmd is the
-// same up to the timeout, and ends with a result of 32 bits where this one has
-// reserved bytes.
+// passthru is struct nvme_passthru_cmd64. The older struct nvme_passthru_cmd has the same
+// fields up to the timeout, and then a 32-bit result where this struct has reserved bytes.
 type passthru struct {
 	opcode         uint8
 	flags          uint8
@@ -134,7 +135,7 @@ func (t *ioctlTransport) Admin(cmd Command, data []byte) (Completion, error) {
 		timeoutMillis: milliseconds(cmd.Timeout),
 	}
 	if len(data) > 0 {
-		// The address is hidden from the garbage collector in an integer.
+		// Pin the buffer: its address is in an integer, which the garbage collector does not see.
 		pinner.Pin(&data[0])
 		p.address = uint64(uintptr(unsafe.Pointer(&data[0])))
 		p.dataLength = uint32(len(data))
@@ -160,14 +161,14 @@ func (t *ioctlTransport) namespaceID() (uint32, error) {
 		return id, errno
 	})
 	if errors.Is(err, syscall.EINVAL) {
-		// What drivers answer that know no ioctls at all.
+		// Drivers that have no ioctls at all answer EINVAL.
 		return 0, fmt.Errorf("%w: %w", ErrNotNVMe, err)
 	}
 	return uint32(id), driverError(err)
 }
 
-// ioctl returns what the call did, which is the status of the command when it is
-// positive: half of the answer.
+// ioctl returns the return value of the call, which is the status of the command. The
+// command's result is in p.
 func (t *ioctlTransport) ioctl(request uintptr, p *passthru) (Status, error) {
 	status, err := t.control(func(fd uintptr) (uintptr, syscall.Errno) {
 		status, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(unsafe.Pointer(p)))
@@ -176,8 +177,8 @@ func (t *ioctlTransport) ioctl(request uintptr, p *passthru) (Status, error) {
 	return Status(status), err
 }
 
-// control keeps the descriptor open during the call, also when another goroutine
-// closes the device meanwhile.
+// control keeps the descriptor open during the call, even if another goroutine closes
+// the device meanwhile.
 func (t *ioctlTransport) control(call func(fd uintptr) (uintptr, syscall.Errno)) (uintptr, error) {
 	raw, err := t.file.SyscallConn()
 	if err != nil {
@@ -194,8 +195,8 @@ func (t *ioctlTransport) control(call func(fd uintptr) (uintptr, syscall.Errno))
 	return result, nil
 }
 
-// driverError gives the errnos of the driver their meaning. EPERM and EACCES are
-// fs.ErrPermission by themselves.
+// driverError translates the errnos of the driver into the errors of this package and
+// of io/fs. EPERM and EACCES match fs.ErrPermission by themselves.
 func driverError(err error) error {
 	switch {
 	case err == nil:
@@ -210,7 +211,7 @@ func driverError(err error) error {
 	return err
 }
 
-// milliseconds rounds up, so that no timeout becomes the driver's own by accident.
+// milliseconds rounds up, so that a short timeout does not become 0, which means the driver's own.
 func milliseconds(d time.Duration) uint32 {
 	ms := (max(d, 0) + time.Millisecond - 1) / time.Millisecond
 	return uint32(min(ms, 1<<32-1))

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPassthruLayout holds the structure against linux/nvme_ioctl.h.
+// TestPassthruLayout compares the structure with linux/nvme_ioctl.h.
 func TestPassthruLayout(t *testing.T) {
 	kind := reflect.TypeFor[passthru]()
 	for name, want := range map[string]uintptr{
@@ -26,14 +26,14 @@ func TestPassthruLayout(t *testing.T) {
 		require.True(t, ok, name)
 		assert.Equal(t, want, field.Offset, name)
 	}
-	// The number of an ioctl says the size of its structure.
+	// The number of an ioctl includes the size of its structure.
 	assert.Equal(t, uintptr(80), kind.Size())
 	assert.Equal(t, 80, ioctlAdmin64>>16&0x3FFF)
 	assert.Equal(t, 72, ioctlAdmin>>16&0x3FFF)
 }
 
-// TestOpenFlags: read-only and close-on-exec are safety, not style. Any character
-// device opens; only a command tells whether it is the NVMe driver's.
+// TestOpenFlags: read-only and close-on-exec are safety, not style. Any character device opens;
+// only a command shows whether it belongs to the NVMe driver.
 func TestOpenFlags(t *testing.T) {
 	d, err := Open("/dev/null")
 	require.NoError(t, err)

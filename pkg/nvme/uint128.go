@@ -27,7 +27,7 @@ func (u Uint128) Big() *big.Int {
 // String returns the value in decimal.
 func (u Uint128) String() string { return u.Big().String() }
 
-// Times returns u × factor, or the largest Uint128 when that is more than it holds.
+// Times returns u × factor, or the largest Uint128 if the product overflows.
 func (u Uint128) Times(factor uint64) Uint128 {
 	carry, low := bits.Mul64(u.Low, factor)
 	over, high := bits.Mul64(u.High, factor)

@@ -32,7 +32,7 @@ func TestUint128(t *testing.T) {
 	}
 }
 
-// FuzzUint128Times compares with integers of any size.
+// FuzzUint128Times compares with math/big.
 func FuzzUint128Times(f *testing.F) {
 	f.Add(uint64(0), uint64(3), uint64(512_000))
 	f.Add(uint64(1), uint64(math.MaxUint64), uint64(math.MaxUint64))

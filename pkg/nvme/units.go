@@ -27,11 +27,11 @@ type Hours Uint128
 // Seconds returns the duration in seconds.
 func (h Hours) Seconds() Uint128 { return Uint128(h).Times(3600) }
 
-// Percent is a share of 100. Some fields may be above 100; each says so.
+// Percent is a percentage. Fields that may exceed 100 say so.
 type Percent uint8
 
-// Ratio returns the share of 1.
+// Ratio returns the percentage as a fraction: 1 for 100 %.
 func (p Percent) Ratio() float64 { return float64(p) / 100 }
 
-// String says "36 %".
+// String returns the percentage in the form "36 %".
 func (p Percent) String() string { return fmt.Sprintf("%d %%", uint8(p)) }

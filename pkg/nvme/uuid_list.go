@@ -1,7 +1,7 @@
 package nvme
 
 // DecodeUUIDs decodes the 4096 bytes of the UUID List, CNS 17h (Figure 321): the organisations
-// whose vendor specific log pages and features the controller has, at their index.
+// whose vendor specific log pages and features the controller has, by their index in the list.
 // Index 0 is never used.
 func DecodeUUIDs(b []byte) (map[uint8]UUID, error) {
 	p, err := pageOf("uuid list", b, identifyBytes)

@@ -2,9 +2,8 @@ package nvme
 
 import "fmt"
 
-// Version is the revision of the NVM Express Base Specification that a controller
-// follows: major, minor and tertiary number (VER). 0 was reported by
-// controllers before revision 1.2.
+// Version is the revision of the NVM Express Base Specification that a controller follows: major,
+// minor and tertiary number (VER). Controllers before revision 1.2 may report 0.
 type Version uint32
 
 // NewVersion returns major.minor.
@@ -13,7 +12,7 @@ func NewVersion(major, minor uint8) Version { return Version(major)<<16 | Versio
 // AtLeast reports whether the controller follows major.minor or a later revision.
 func (v Version) AtLeast(major, minor uint8) bool { return v >= NewVersion(major, minor) }
 
-// String says "1.4" or "1.2.1".
+// String returns the version in the form "1.4" or "1.2.1".
 func (v Version) String() string {
 	s := fmt.Sprintf("%d.%d", uint16(v>>16), uint8(v>>8))
 	if tertiary := uint8(v); tertiary != 0 {

@@ -21,10 +21,10 @@ type Server struct {
 	Drives  int // NVMe drives at each socket
 }
 
-// Make makes the files of the server in a directory of the test's own. CPUs are
-// numbered as Linux does on x86: the first threads of all cores, socket by socket,
-// then the second threads. Drives are numbered socket by socket; each has a
-// fifth-generation link of four lanes at its best.
+// Make creates the files of the server in a temporary directory of the test. CPUs are
+// numbered as Linux does on x86: the first threads of all cores, socket by socket, then
+// the second threads. Drives are numbered socket by socket; each has a PCIe link of the
+// fifth generation with four lanes, at full speed.
 func (s Server) Make(t testing.TB) sysfs.FS {
 	t.Helper()
 	files := map[string]string{
@@ -65,7 +65,7 @@ func (s Server) threads(socket, core int) []int {
 	return threads
 }
 
-// list says "0,1,8,9", as the kernel does but for the ranges.
+// list returns "0,1,8,9": the kernel's notation, but without ranges.
 func list(numbers []int) string {
 	words := make([]string, len(numbers))
 	for i, n := range numbers {

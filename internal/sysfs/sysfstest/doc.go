@@ -1,5 +1,5 @@
-// Package sysfstest makes the files of a machine for tests: from a fixture that
-// scripts/capture-fixture.sh took, or from a table in the test.
+// Package sysfstest creates the files of a machine for tests: from a fixture that
+// scripts/capture-fixture.sh has captured, or from a table in the test.
 //
 // A fixture is a txtar archive. Since txtar has no symbolic links, the member
 // SYMLINKS lists them, one "link -> target" a line, and /sys is mostly links.

@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Unpack makes the machine of a txtar archive in a directory of the test's own.
+// Unpack creates the files of a txtar archive in a temporary directory of the test.
 func Unpack(t testing.TB, archive string) sysfs.FS {
 	t.Helper()
 	a, err := txtar.ParseFile(archive)
@@ -32,8 +32,8 @@ func Unpack(t testing.TB, archive string) sysfs.FS {
 	return Make(t, files, links)
 }
 
-// Make makes a machine of files and of links from name to target. All names are
-// relative to the root; targets are taken as they are.
+// Make creates files, and links from name to target, in a temporary directory of the test. All
+// names are relative to the root; targets are used unchanged.
 func Make(t testing.TB, files, links map[string]string) sysfs.FS {
 	t.Helper()
 	root := t.TempDir()
@@ -41,7 +41,7 @@ func Make(t testing.TB, files, links map[string]string) sysfs.FS {
 	return sysfs.New(root)
 }
 
-// Add makes files and links below a root.
+// Add creates files and links below a root.
 func Add(t testing.TB, root string, files, links map[string]string) {
 	t.Helper()
 	for name, data := range files {

@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// ErrNotProgrammed is what a command gets that the script has no answer for.
+// ErrNotProgrammed is the error for a command that the script has no answer for.
 var ErrNotProgrammed = errors.New("command not programmed")
 
 // T is the part of testing.TB that a Script uses.
@@ -17,11 +17,11 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
-// Script is a controller, as an [nvme.Transport], that answers by the content of
-// commands. Several goroutines may use it.
+// Script is a controller, in the form of an [nvme.Transport], whose answers depend on
+// the content of the commands. It is safe for concurrent use.
 //
-// Commands are the same when they ask for the same thing: their timeout does not
-// count, and of a log page neither its length nor whether events are retained.
+// Two commands are the same if they ask for the same thing. Their timeouts may differ;
+// for a log page, the length and whether events are retained may differ, too.
 type Script struct {
 	t T
 
@@ -30,14 +30,14 @@ type Script struct {
 	sent    []nvme.Command
 }
 
-// New returns a controller without answers. An unexpected command fails t; without a
-// t, which may be nil, it is only an error.
+// New returns a controller without answers. An unexpected command fails t. If t is nil,
+// it only returns an error.
 func New(t T) *Script {
 	return &Script{t: t, answers: map[nvme.Command]*Answer{}}
 }
 
-// On returns the answer to cmd, to be programmed. Programmed more than once, it gives
-// one answer after the other, and the last one for ever.
+// On returns the answer to cmd, for the caller to program. An answer that is programmed
+// more than once gives its replies in order, and repeats the last one.
 func (s *Script) On(cmd nvme.Command) *Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *Script) On(cmd nvme.Command) *Answer {
 	return s.answers[what]
 }
 
-// Sent returns the commands that came so far, as they came.
+// Sent returns the commands received so far, in order.
 func (s *Script) Sent() []nvme.Command {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *Script) Admin(cmd nvme.Command, data []byte) (nvme.Completion, error) {
 	return r.completion, r.err
 }
 
-// subject leaves of a command what it asks for.
+// subject returns a command without the fields that do not change what it asks for.
 func subject(cmd nvme.Command) nvme.Command {
 	cmd.Timeout = 0
 	if cmd.Opcode == nvme.OpcodeGetLogPage {
@@ -98,10 +98,10 @@ type reply struct {
 	err        error
 }
 
-// Return answers with data: as much as is asked for, with zeros after its end.
+// Return answers with data, cut or padded with zeros to the length that is asked for.
 func (a *Answer) Return(data []byte) *Answer { return a.add(reply{data: data}) }
 
-// Result answers without data, by dwords 0 and 1 of the completion.
+// Result answers without data, with dwords 0 and 1 of the completion.
 func (a *Answer) Result(result uint64) *Answer {
 	return a.add(reply{completion: nvme.Completion{Result: result}})
 }
@@ -116,7 +116,7 @@ func (a *Answer) Refuse(status nvme.Status) *Answer {
 	return a.add(reply{completion: nvme.Completion{Status: status}})
 }
 
-// Fail gives no completion but an error, as a driver does.
+// Fail answers with an error instead of a completion, as a driver does.
 func (a *Answer) Fail(err error) *Answer { return a.add(reply{err: err}) }
 
 func (a *Answer) add(r reply) *Answer {

@@ -60,9 +60,9 @@ func TestAnswers(t *testing.T) {
 		{[]byte{3, 0, 0, 0}, nvme.Completion{Result: 8}, nil},
 		{[]byte{0, 0, 0, 0}, nvme.Completion{Status: 0x4002}, nil},
 		{[]byte{0, 0, 0, 0}, nvme.Completion{}, cause},
-		{[]byte{0, 0, 0, 0}, nvme.Completion{}, cause}, // the last one for ever
+		{[]byte{0, 0, 0, 0}, nvme.Completion{}, cause}, // the last one is repeated
 	} {
-		data := []byte{9, 9, 9, 9} // nothing of before is left
+		data := []byte{9, 9, 9, 9} // nothing of this may remain
 		completion, err := script.Admin(cmd, data)
 		assert.Equal(t, want.err, err)
 		assert.Equal(t, want.completion, completion)
