@@ -1,5 +1,5 @@
-// Package apiserver starts a real kube-apiserver with its etcd, for tests of what asks one. It has no other part of
-// Kubernetes: nodes and pods are objects that the tests make.
+// Package apiserver starts a real kube-apiserver with its etcd, for tests of its clients. It has no other part of
+// Kubernetes: nodes and pods are objects that the tests create.
 //
 //	s := apiserver.Start(t)
 //	s.Apply(manifests)
@@ -38,18 +38,18 @@ import (
 
 const (
 	patience = 3 * time.Minute // bounds waiting for what a test observes
-	// Admin is the token of a user who may do everything.
+	// Admin is the token of a user with all permissions.
 	Admin = "admin-of-the-test"
-	// Namespace is that of ssdprobe.
+	// Namespace is the namespace of ssdprobe.
 	Namespace = "ssdprobe"
 )
 
 // Server is a kube-apiserver with its etcd, on ports of 127.0.0.1.
 type Server struct {
 	t *testing.T
-	// Port is that of 127.0.0.1 at which it answers.
+	// Port is the port of 127.0.0.1 on which the server listens.
 	Port string
-	// Authority is the path of the certificate that its own is checked by.
+	// Authority is the path of the certificate with which clients verify that of the server.
 	Authority string
 	client    *http.Client
 	process   *os.Process
@@ -87,7 +87,7 @@ func Start(t *testing.T) *Server {
 	return s
 }
 
-// Ask sends a request as whoever has the token. No answer is code 0.
+// Ask sends a request with a token. The code is 0 if there is no answer.
 func (s *Server) Ask(token, method, path string, body []byte) (code int, answer string) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), method, "https://127.0.0.1:"+s.Port+path, bytes.NewReader(body))
@@ -107,7 +107,7 @@ func (s *Server) Ask(token, method, path string, body []byte) (code int, answer 
 	return response.StatusCode, string(text)
 }
 
-// path is where objects of a kind are made.
+// path returns the path at which objects of a kind are created.
 func path(apiVersion, kind, namespace string) string {
 	base := "/apis/" + apiVersion
 	if apiVersion == "v1" {
@@ -126,8 +126,8 @@ func path(apiVersion, kind, namespace string) string {
 	return base + "/" + resource
 }
 
-// Apply makes the objects of manifests, all but those of the Prometheus Operator. A
-// field that the API server does not know is an error.
+// Apply creates the objects of manifests, except those of the Prometheus Operator. A field that the API server does
+// not know is an error.
 func (s *Server) Apply(manifests string) {
 	s.t.Helper()
 	for _, text := range regexp.MustCompile(`(?m)^---$`).Split(manifests, -1) {
@@ -143,14 +143,14 @@ func (s *Server) Apply(manifests string) {
 	}
 }
 
-// Token returns a token of a service account that is bound to nothing.
+// Token returns a token of a service account that is not bound to a pod.
 func (s *Server) Token(account string) string {
 	s.t.Helper()
 	return s.token(account, ``)
 }
 
-// PodToken returns a token such as the kubelet mounts into a pod of an account on a node, which has to be there. It
-// makes that pod.
+// PodToken returns a token like the one that the kubelet mounts into a pod of an account on a node. The node must
+// exist; PodToken creates the pod.
 func (s *Server) PodToken(account, node string) string {
 	s.t.Helper()
 	code, answer := s.Ask(Admin, http.MethodPost, path("v1", "Pod", Namespace), fmt.Appendf(nil,
@@ -162,7 +162,8 @@ func (s *Server) PodToken(account, node string) string {
 	return s.token(account, fmt.Sprintf(`, "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": %q, "uid": %q}`, pod.Name, pod.UID))
 }
 
-// token outlives every test: nobody renews it, as the kubelet does. By default it would be refused after an hour.
+// token returns a token that outlives every test, because nothing renews it as the kubelet does. By default it
+// would expire after an hour.
 func (s *Server) token(account, spec string) string {
 	s.t.Helper()
 	code, answer := s.Ask(Admin, http.MethodPost, path("v1", "ServiceAccount", Namespace)+"/"+account+"/token",
@@ -173,12 +174,12 @@ func (s *Server) token(account, spec string) string {
 	return request.Status.Token
 }
 
-// Config is how the API server is reached with a token.
+// Config returns a client configuration with a token.
 func (s *Server) Config(token string) *rest.Config {
 	return &rest.Config{Host: "https://127.0.0.1:" + s.Port, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAFile: s.Authority}}
 }
 
-// Kubeconfig returns the path of a file that says the same.
+// Kubeconfig returns the path of a kubeconfig file with the same settings.
 func (s *Server) Kubeconfig(token string) string {
 	return Write(s.t, s.t.TempDir(), "kubeconfig", fmt.Sprintf(`apiVersion: v1
 kind: Config
@@ -189,14 +190,13 @@ users: [{name: test, user: {token: %s}}]
 `, Namespace, s.Port, s.Authority, token))
 }
 
-// Signal stops the API server (SIGSTOP), which then neither answers nor refuses, or
-// has it go on (SIGCONT).
+// Signal stops the API server (SIGSTOP), which then neither answers nor refuses, or continues it (SIGCONT).
 func (s *Server) Signal(sig syscall.Signal) {
 	s.t.Helper()
 	require.NoError(s.t, s.process.Signal(sig))
 }
 
-// background runs a program until the test ends, and shows what it wrote when that failed.
+// background runs a program until the test ends. If the test fails, it shows the program's output.
 func background(t *testing.T, dir, path string, args ...string) *os.Process {
 	t.Helper()
 	out, err := os.Create(filepath.Join(dir, filepath.Base(path)+".log"))
@@ -206,7 +206,7 @@ func background(t *testing.T, dir, path string, args ...string) *os.Process {
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, c.Start())
 	t.Cleanup(func() {
-		_ = c.Process.Kill() // it may have ended
+		_ = c.Process.Kill() // it may have ended already
 		_ = c.Wait()
 		if t.Failed() {
 			text, err := os.ReadFile(out.Name())
@@ -217,7 +217,7 @@ func background(t *testing.T, dir, path string, args ...string) *os.Process {
 	return c.Process
 }
 
-// Run runs a program and returns what it wrote.
+// Run runs a program and returns its output.
 func Run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), name, args...)
@@ -245,13 +245,13 @@ func Write(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// Eventually polls what can only be asked for.
+// Eventually polls until a condition holds.
 func Eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	testenv.EventuallyWithin(t, patience, 100*time.Millisecond, what, holds)
 }
 
-// root is the folder of the project.
+// root returns the root directory of the repository.
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// slowReaders ask for everything and read nothing; idleClients connect and ask nothing.
+	// slowReaders request everything and read nothing; idleClients connect and request nothing.
 	slowReaders, idleClients = 256, 1000
 	// slowReaderTime is how long the slow readers stay: longer than a client may take to read an answer.
 	slowReaderTime = 40 * time.Second
 )
 
-// compareClients measures how a daemon with 256 targets copes with clients that do not behave.
+// compareClients measures how a daemon with 256 targets copes with misbehaving clients.
 func compareClients(ctx context.Context, b *bench) (lines []line, err error) {
 	p, err := b.startMeasured(ctx, "clients", 256)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	p.client.Transport = &http.Transport{DisableKeepAlives: true} // each question comes as a new client
+	p.client.Transport = &http.Transport{DisableKeepAlives: true} // each request uses a new connection
 	memory, waits, err := p.besideSlowReaders(ctx)
 	if err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ func compareClients(ctx context.Context, b *bench) (lines []line, err error) {
 	return append(lines, l, newLine(l.What+": longest", "", "s", atMost(1), slices.Max(waits))), nil
 }
 
-// besideSlowReaders returns the peak of the process' resident memory, in MiB, while slow readers ask for metrics and
-// for the snapshot, and how long a scraper beside them waits for whole answers, in seconds.
+// besideSlowReaders returns the peak of the process's resident memory in MiB, while slow readers request
+// metrics and the snapshot, and how long a scraper beside them waits for complete answers, in seconds.
 func (p *process) besideSlowReaders(ctx context.Context) (memory float64, waits []float64, err error) {
 	if err := os.WriteFile(p.proc("clear_refs"), []byte("5"), 0); err != nil { // forget the earlier peak
 		return 0, nil, err
@@ -86,7 +86,7 @@ func (p *process) besideSlowReaders(ctx context.Context) (memory float64, waits 
 	return memory, waits, err
 }
 
-// waitFor asks until an answer is whole and returns how long that took, in seconds.
+// waitFor retries until an answer is complete, and returns how long that took, in seconds.
 func (p *process) waitFor(ctx context.Context, path string) (float64, error) {
 	address, err := url.JoinPath(p.url, "..", path)
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *process) proc(name string) string {
 	return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name)
 }
 
-// peakMiB is the most memory that the process had since its peak was last cleared.
+// peakMiB returns the peak memory of the process in MiB since the peak was last cleared.
 func (p *process) peakMiB() (float64, error) {
 	status, err := os.ReadFile(p.proc("status"))
 	if err != nil {

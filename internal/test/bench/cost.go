@@ -12,16 +12,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// roundIOs is the size of a round of read-4k; costRounds of them are timed
-// together, as the CPU time of a single one is too short to be read exactly.
+// roundIOs is the size of a round of read-4k; costRounds of them are timed together,
+// because the CPU time of a single one is too short to be measured exactly.
 const (
 	roundIOs   = 256
 	costRounds = 40
 )
 
-// compareCost sets the CPU time of a round, all included, against that of
-// starting fio for as many I/Os: on the drive, and on a disk in memory, where the
-// drive's driver has no part in it.
+// compareCost compares the total CPU time of a round with that of a run of fio with as many
+// I/Os: on the drive, and on a disk in memory, where the drive's driver takes no part.
 func compareCost(ctx context.Context, b *bench) ([]line, error) {
 	const what = "CPU time of a round of 256 I/Os"
 	lines, err := b.costOn(ctx, b.file, what)
@@ -69,8 +68,8 @@ func (b *bench) costOn(ctx context.Context, file *target.File, what string) ([]l
 	}, nil
 }
 
-// bareReads is the CPU time of as many reads of 4 KiB by one thread that does nothing else:
-// what the kernel takes for them, which nothing that reads can be below.
+// bareReads returns the CPU time of as many reads of 4 KiB by one thread that does nothing
+// else. That is the kernel's cost, a lower bound for any reader.
 func bareReads(ctx context.Context, file *target.File, ios int) (used time.Duration, err error) {
 	fd, err := unix.Open(file.Path(), unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -96,7 +95,7 @@ func bareReads(ctx context.Context, file *target.File, ios int) (used time.Durat
 	return after - before, errors.Join(err, ctx.Err())
 }
 
-// ownCPU is the CPU time of this process so far, user and system.
+// ownCPU returns the CPU time of this process so far, user and system.
 func ownCPU() (time.Duration, error) {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

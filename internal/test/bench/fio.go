@@ -14,14 +14,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// fioRun is what one start of fio measured and used.
+// fioRun is the result and the resource use of one run of fio.
 type fioRun struct {
 	read    fio.Direction // of all jobs together
 	latency fio.Histogram
 	cpu     time.Duration
 }
 
-// runFio runs fio on a job that is nothing but reads.
+// runFio runs fio on a job that only reads.
 func runFio(ctx context.Context, stdin string, args ...string) (fioRun, error) {
 	c := exec.CommandContext(ctx, "fio", append([]string{"--output-format=json+", "--readonly"}, args...)...)
 	c.Stdin = strings.NewReader(stdin)
@@ -49,7 +49,7 @@ func runFio(ctx context.Context, stdin string, args ...string) (fioRun, error) {
 	return r, nil
 }
 
-// onData are the arguments for the part of a probe file that holds data.
+// onData returns the arguments for the part of a probe file that holds data.
 func onData(file *target.File) []string {
 	start, length := file.Data()
 	return []string{

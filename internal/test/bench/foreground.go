@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// foregroundPairs is how many turns each side has, which are long.
+	// foregroundPairs is how many turns each side has; the turns are long.
 	foregroundPairs = 3
 	// findMaximum is how long the workload runs without a limit to find its rate.
 	findMaximum = 3 * time.Second
 )
 
-// compareForeground sets a workload beside which the daemon runs at its defaults against the same workload alone.
+// compareForeground compares a workload beside a daemon with default settings with the same workload alone.
 func compareForeground(ctx context.Context, b *bench) ([]line, error) {
 	var lines []line
 	for _, depth := range []int{1, 8} {
@@ -37,7 +37,7 @@ func compareForeground(ctx context.Context, b *bench) ([]line, error) {
 	return lines, nil
 }
 
-// costCurve shows what shorter intervals cost the same workload.
+// costCurve measures what shorter intervals cost the same workload.
 func costCurve(ctx context.Context, b *bench) ([]line, error) {
 	var lines []line
 	for _, interval := range []string{"10s", "3s", "1s"} {
@@ -55,21 +55,21 @@ func costCurve(ctx context.Context, b *bench) ([]line, error) {
 	return lines, nil
 }
 
-// disturbed is what became of a workload: with the daemon over without it, pair by pair.
+// disturbed is the effect on a workload: the ratios with and without the daemon, pair by pair.
 type disturbed struct {
 	iops, p99     []float64
 	with, without fio.Histogram
-	// cpuShare is what the daemon used of one core while it ran.
+	// cpuShare is the share of one core that the daemon used while it ran.
 	cpuShare float64
 }
 
-// p99Of is the ratio of the percentiles over all turns of each side: rounds that come twice a minute are in few turns.
+// p99Of returns the ratio of the percentiles over all turns of each side: rounds twice a minute occur in few turns.
 func (d disturbed) p99Of() float64 {
 	return seconds(d.with.Quantile(0.99)) / seconds(d.without.Quantile(0.99))
 }
 
-// disturb runs a workload in turns: with a daemon, and with the same daemon stopped (SIGSTOP). Who goes first changes from
-// pair to pair.
+// disturb runs a workload in turns: with a daemon, and with the same daemon stopped (SIGSTOP). The
+// order changes from pair to pair.
 func (b *bench) disturb(ctx context.Context, depth int, turn time.Duration, probes string) (d disturbed, err error) {
 	targets, err := b.targets(ctx, 1)
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *bench) disturb(ctx context.Context, depth int, turn time.Duration, prob
 	defer func() {
 		err = errors.Join(err, daemon.cmd.Process.Signal(unix.SIGCONT), daemon.stop())
 	}()
-	if err := pause(ctx, 6*time.Second); err != nil { // the first rounds come sooner than all others
+	if err := pause(ctx, 6*time.Second); err != nil { // the first rounds come soon after the start
 		return d, err
 	}
 	before, err := daemon.cpu()
@@ -125,7 +125,7 @@ func (b *bench) disturb(ctx context.Context, depth int, turn time.Duration, prob
 	return d, nil
 }
 
-// foreground is a workload of random reads of 4 KiB at a fixed rate, or as fast as it goes for rate 0.
+// foreground runs a workload of random reads of 4 KiB at a fixed rate, or without a limit if rate is 0.
 func (b *bench) foreground(ctx context.Context, depth int, runtime time.Duration, rate int) (fioRun, error) {
 	args := []string{
 		"--name=foreground", "--ioengine=libaio", "--iodepth=" + strconv.Itoa(depth),

@@ -13,8 +13,8 @@ import (
 // hangPairs is how often the drive hangs and comes back.
 const hangPairs = 4
 
-// compareHang times scrapes of a daemon with 24 targets while one hangs: a file on a filesystem that is frozen, to which a
-// write does not end until it is thawed.
+// compareHang times scrapes of a daemon with 24 targets while one hangs: a file on a frozen
+// filesystem, where a write does not end until the thaw.
 func compareHang(ctx context.Context, b *bench) (lines []line, err error) {
 	dir, unmount, err := b.mount(ctx)
 	if err != nil {
@@ -31,8 +31,8 @@ func compareHang(ctx context.Context, b *bench) (lines []line, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	// Before the daemon is stopped, which waits for its thread in the kernel.
-	defer func() { _ = tool(context.WithoutCancel(ctx), "fsfreeze", "--unfreeze", dir) }() // mostly it is not frozen
+	// Thaw before the daemon is stopped, which waits for its thread in the kernel.
+	defer func() { _ = tool(context.WithoutCancel(ctx), "fsfreeze", "--unfreeze", dir) }() // usually it is no longer frozen
 
 	hangs := func(s sample) bool {
 		age, _ := s.with("ssdprobe_probe_inflight_seconds{", dir+`"`)
@@ -87,7 +87,7 @@ func (p *process) await(ctx context.Context, seen func(sample) bool) error {
 	}
 }
 
-// mount makes an ext4 filesystem of its own.
+// mount creates and mounts an ext4 filesystem.
 func (b *bench) mount(ctx context.Context) (dir string, unmount func() error, err error) {
 	if os.Geteuid() != 0 {
 		return "", nil, unreachableError{"it needs root, to mount a filesystem of its own"}
@@ -116,7 +116,7 @@ func (b *bench) mount(ctx context.Context) (dir string, unmount func() error, er
 // tool runs a command of the system.
 func tool(ctx context.Context, name string, args ...string) error {
 	if _, err := exec.LookPath(name); err != nil {
-		name = "/usr/sbin/" + name // where users' PATHs do not lead
+		name = "/usr/sbin/" + name // often not in the PATH of users
 	}
 	if out, err := exec.CommandContext(ctx, name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(string(out)))

@@ -17,10 +17,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// statsSwitch has the kernel count how long eBPF programs run, which takes time itself.
+// statsSwitch makes the kernel count the run time of eBPF programs, which itself takes time.
 const statsSwitch = "/proc/sys/kernel/bpf_stats_enabled"
 
-// compareTimed reads a device in memory as fast as it goes, in turns: with its I/O timed by eBPF programs, and without.
+// compareTimed reads a device in memory at full speed, in turns: with its I/O timed by eBPF
+// programs, and without.
 func compareTimed(ctx context.Context, b *bench) (lines []line, err error) {
 	if os.Geteuid() != 0 {
 		return nil, unreachableError{"it needs root, to make a loop device and to load programs"}
@@ -58,7 +59,7 @@ func compareTimed(ctx context.Context, b *bench) (lines []line, err error) {
 				return err
 			},
 		}
-		for i := range turns { // who goes first changes
+		for i := range turns { // the order changes
 			if err := turns[(i+pair)%2](); err != nil {
 				return nil, err
 			}
@@ -87,8 +88,8 @@ func (t timedDevice) read(ctx context.Context) (float64, error) {
 	return r.read.IOPS, err
 }
 
-// readTimed returns the IOPS, the share of the I/Os that were timed, and the time of the programs for each in
-// nanoseconds; 0 when the kernel does not count that.
+// readTimed returns the IOPS, the share of the I/Os that were timed, and the run time of the
+// programs per I/O in nanoseconds; 0 if the kernel does not count it.
 func (t timedDevice) readTimed(ctx context.Context) (iops, share, each float64, err error) {
 	tracer, err := iolatency.Start()
 	if err != nil {
@@ -116,14 +117,14 @@ func (t timedDevice) readTimed(ctx context.Context) (iops, share, each float64, 
 	return iops, float64(seen) / float64(after-before), float64(tracer.Ran()) / float64(seen), err
 }
 
-// completed is how many I/Os the kernel counted.
+// completed returns how many I/Os the kernel has counted.
 func (t timedDevice) completed() (uint64, error) {
 	disks, err := counters.ReadDisks(sysfs.New("/"))
 	disk, _ := disks.ByNumber(t.number)
 	return disk.IOs(), err
 }
 
-// cost is what the programs take for each I/O, in nanoseconds.
+// cost returns the run time of the programs per I/O, in nanoseconds.
 func (t timedDevice) cost(ctx context.Context) (each float64, err error) {
 	before, err := os.ReadFile(statsSwitch)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// latencyIOs is how many I/Os a side makes in one turn: a quarter of a second. A
-	// drive's latency wanders within seconds, so many short turns tell more than few long ones.
+	// latencyIOs is how many I/Os a side makes in one turn: a quarter of a second. A drive's
+	// latency varies within seconds, so many short turns are more exact than few long ones.
 	latencyIOs = 16 * 256
 	// latencyTurns is how many turns of each side count as one pair.
 	latencyTurns = 12
 )
 
-// compareLatency sets the percentiles of read-4k against those of fio's psync
-// engine at depth 1. Who goes first changes from pair to pair.
+// compareLatency compares the percentiles of read-4k with those of fio's psync engine at depth 1.
+// The order changes from pair to pair.
 func compareLatency(ctx context.Context, b *bench) ([]line, error) {
 	prober, err := newProber(b.file)
 	if err != nil {
@@ -59,7 +59,7 @@ func newProber(file *target.File) (*probe.Prober, error) {
 	return probe.NewFileProber(probe.NewEngine(meter, 1), file, nil, probe.Area{Start: start, Size: length}, file.Seed()), nil
 }
 
-// rounds executes read-4k until it has made so many I/Os.
+// rounds runs read-4k until it has made the given number of I/Os.
 func rounds(ctx context.Context, prober *probe.Prober, ios int64) (record.Histogram, error) {
 	p := record.DefaultProbes()[0]
 	var all []record.Histogram

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// loopDevices makes devices of 1 MiB; detach takes away those that there are, also after an error.
+// loopDevices creates n devices of 1 MiB; detach removes those that exist, even after an error.
 func (b *bench) loopDevices(ctx context.Context, n int) (names []string, detach func() error, err error) {
 	detach = func() (err error) {
 		for _, name := range names {

@@ -1,6 +1,6 @@
-// Command bench measures what ssdprobe costs and how exact it is, side by side with what it is compared to: on one machine,
-// in one run, turn by turn. It prints ratios and figures with their spread; it fails when something cannot be measured, not
-// when a figure is bad, as a busy machine makes all of them bad.
+// Command bench measures what ssdprobe costs and how exact it is, side by side with other programs: on
+// one machine, in one run, turn by turn. It prints ratios and figures with their spread. It fails if
+// something cannot be measured, but not if a figure is bad, because a busy machine makes all of them bad.
 package main
 
 import (
@@ -85,12 +85,12 @@ type unreachableError struct{ reason string }
 
 func (e unreachableError) Error() string { return e.reason }
 
-// bench is what comparisons work with.
+// bench holds what comparisons share.
 type bench struct {
 	options
-	work string // directory of its own
+	work string // working directory
 	file *target.File
-	// leftovers are what could not be taken away again.
+	// leftovers holds the errors of clean-ups.
 	leftovers []error
 }
 
@@ -143,7 +143,7 @@ func run(ctx context.Context, o options, w io.Writer) (err error) {
 	return errors.Join(append(b.leftovers, err)...)
 }
 
-// choose returns the comparisons of those names, all of them for none.
+// choose returns the comparisons with the given names; all if only is empty.
 func choose(only string) ([]comparison, error) {
 	all := comparisons()
 	if only == "" {

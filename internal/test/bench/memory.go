@@ -12,11 +12,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// memoryDisk is an ext4 filesystem on a block device in memory (zram): it is as quick from one second to the next, and
-// costs the kernel next to nothing, so that what is compared on it is the programs.
+// memoryDisk is an ext4 filesystem on a block device in memory (zram). Its speed is constant, and
+// it costs the kernel almost nothing, so that comparisons on it compare the programs.
 type memoryDisk struct {
 	dir    string
-	device string // its numbers, "253:1"
+	device string // its number, "253:1"
 	closes []func() error
 }
 
@@ -26,12 +26,12 @@ const (
 	cgroups         = "/sys/fs/cgroup"
 )
 
-// newMemoryDisk makes one, or says why there can be none here.
+// newMemoryDisk creates a memoryDisk, or returns an error that says why that is not possible here.
 func (b *bench) newMemoryDisk(ctx context.Context) (d *memoryDisk, err error) {
 	if os.Geteuid() != 0 {
 		return nil, unreachableError{"it needs root, to make a disk in memory"}
 	}
-	_ = tool(ctx, "modprobe", "zram") // it may be built in; without it the next step fails
+	_ = tool(ctx, "modprobe", "zram") // it may be built in; if it is missing, the next step fails
 	number, err := os.ReadFile(filepath.Join(zramControl, "hot_add"))
 	if err != nil {
 		return nil, unreachableError{fmt.Sprintf("make a disk in memory with the kernel's zram: %v", err)}
@@ -67,7 +67,7 @@ func (b *bench) newMemoryDisk(ctx context.Context) (d *memoryDisk, err error) {
 	return d, nil
 }
 
-// onMemoryDisk compares on a probe file on such a disk.
+// onMemoryDisk runs a comparison with a probe file on a memoryDisk.
 func (b *bench) onMemoryDisk(ctx context.Context, compare func(*memoryDisk, *target.File) ([]line, error)) ([]line, error) {
 	disk, err := b.newMemoryDisk(ctx)
 	if err != nil {
@@ -85,14 +85,14 @@ func (b *bench) onMemoryDisk(ctx context.Context, compare func(*memoryDisk, *tar
 	return lines, err
 }
 
-// takeAway closes a disk. What is left of it is no reason to lose what was measured on it.
+// takeAway closes a disk. An error does not discard the measurements; it is added to leftovers.
 func (b *bench) takeAway(d *memoryDisk) {
 	if err := d.close(); err != nil {
 		b.leftovers = append(b.leftovers, fmt.Errorf("take away the disk in memory %s: %w", d.device, err))
 	}
 }
 
-// close takes the disk away again.
+// close removes the disk.
 func (d *memoryDisk) close() error {
 	var problems []error
 	for len(d.closes) > 0 {
@@ -103,8 +103,8 @@ func (d *memoryDisk) close() error {
 	return errors.Join(problems...)
 }
 
-// hold has the kernel let this process and its children make no more reads of the disk in a second than iops, from now
-// until the disk is closed. They are put into a control group for it, of version 2 or 1.
+// hold limits this process and its children to iops reads of the disk per second, from now until
+// the disk is closed. It puts them into a control group, of version 2 or 1.
 func (d *memoryDisk) hold(iops int) error {
 	root, limit, text := cgroups, "io.max", fmt.Sprintf("%s riops=%d", d.device, iops)
 	if _, err := os.Stat(filepath.Join(root, "blkio")); err == nil {
@@ -130,7 +130,7 @@ func (d *memoryDisk) hold(iops int) error {
 	return write(filepath.Join(group, members), self)
 }
 
-// ownGroup returns the directory of this process' control group below a hierarchy.
+// ownGroup returns the directory of this process's control group below a hierarchy.
 func ownGroup(root string) (string, error) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -148,7 +148,7 @@ func ownGroup(root string) (string, error) {
 	return "", fmt.Errorf("/proc/self/cgroup names no group below %s", root)
 }
 
-// write writes a value into a file of the kernel's.
+// write writes a value into a file of the kernel.
 func write(path, value string) error {
 	return os.WriteFile(path, []byte(value), 0o644)
 }

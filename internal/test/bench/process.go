@@ -21,13 +21,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// process is an exporter that runs: a daemon of ssdprobe, or node_exporter.
+// process is a running exporter: a daemon of ssdprobe, or node_exporter.
 type process struct {
 	cmd    *exec.Cmd
 	url    string // of its metrics
 	output *bytes.Buffer
 	client *http.Client
-	// ready is how long it took until it answered.
+	// ready is how long the start took until the first answer.
 	ready time.Duration
 }
 
@@ -37,7 +37,7 @@ const (
 	startLook     = 2 * time.Millisecond
 )
 
-// startExporter starts a program that listens on a free port and waits until what is at readyPath answers with 200.
+// startExporter starts a program that listens on a free port, and waits until readyPath answers with 200.
 func startExporter(ctx context.Context, readyPath string, command func(address string) *exec.Cmd) (*process, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
@@ -74,8 +74,9 @@ func freeAddress(ctx context.Context) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// cpu is the CPU time of the process so far, as the scheduler counts it. What /proc and the metrics say is on many kernels
-// a count of the clock's ticks that met the process, which are too many for one that timers wake, as they come with a tick.
+// cpu returns the CPU time of the process so far, as the scheduler counts it. On many kernels /proc
+// and the metrics count the clock ticks that hit the process. That is too high for a process that
+// timers wake, because they come with a tick.
 func (p *process) cpu() (time.Duration, error) {
 	const scheduler = 2                               // CPUCLOCK_SCHED
 	clock := int32(^p.cmd.Process.Pid)<<3 | scheduler //nolint:gosec // a process number has 22 bits; clock_getcpuclockid(3) makes it so
@@ -101,7 +102,7 @@ func (p *process) stop() error {
 	return nil
 }
 
-// get reads what an address answers, in place of what was in body.
+// get reads the answer of an address into body, replacing its content.
 func (p *process) get(ctx context.Context, address string, body *bytes.Buffer) error {
 	body.Reset()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
@@ -128,7 +129,7 @@ func (p *process) scrape(ctx context.Context) (sample, error) {
 	return s, err
 }
 
-// timedScrape returns how long the answer took, too.
+// timedScrape scrapes once, and also returns how long the answer took.
 func (p *process) timedScrape(ctx context.Context) (s sample, took time.Duration, err error) {
 	var body bytes.Buffer
 	begun := time.Now()
@@ -151,7 +152,7 @@ func (p *process) timedScrape(ctx context.Context) (s sample, took time.Duration
 	return s, took, lines.Err()
 }
 
-// with adds up the series whose names begin so and hold all these texts, and counts them.
+// with adds up the series whose names begin with prefix and contain all texts, and counts them.
 func (s sample) with(prefix string, texts ...string) (sum float64, count int) {
 series:
 	for name, value := range s {
@@ -169,7 +170,7 @@ series:
 	return sum, count
 }
 
-// startDaemon starts an ssdprobe daemon with a state directory and locks of its own.
+// startDaemon starts an ssdprobe daemon with its own state directory and locks.
 func (b *bench) startDaemon(ctx context.Context, name, configuration string) (*process, error) {
 	dir := filepath.Join(b.work, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -185,7 +186,7 @@ func (b *bench) startDaemon(ctx context.Context, name, configuration string) (*p
 	})
 }
 
-// startNodeExporter starts that of the distribution, with its defaults but for the arguments.
+// startNodeExporter starts the node_exporter of the distribution, with its defaults except for the arguments.
 func startNodeExporter(ctx context.Context, arguments ...string) (*process, error) {
 	path, err := exec.LookPath("prometheus-node-exporter")
 	if err != nil {
@@ -201,8 +202,8 @@ func (b *bench) targets(ctx context.Context, n int) (string, error) {
 	return targetsIn(ctx, b.work, n)
 }
 
-// targetsIn returns n targets for a configuration: paths below parent of one probe file of 16 MiB, hard-linked, so that 256
-// of them fit anywhere. The daemon knows them by their paths.
+// targetsIn returns n targets for a configuration: paths below parent that are hard links to one
+// probe file of 16 MiB, so that 256 of them fit anywhere. The daemon identifies them by their paths.
 func targetsIn(ctx context.Context, parent string, n int) (string, error) {
 	one := filepath.Join(parent, "one")
 	if err := os.MkdirAll(one, 0o700); err != nil {
@@ -230,7 +231,7 @@ func targetsIn(ctx context.Context, parent string, n int) (string, error) {
 	return text.String(), nil
 }
 
-// pause waits for d, and returns why ctx ended before.
+// pause waits for d, and returns the cause if ctx ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	schedule.Pause(ctx, d)
 	return context.Cause(ctx)

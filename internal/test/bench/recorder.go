@@ -13,10 +13,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// recordedSeconds is how many seconds are recorded for a figure: as many as the recorder keeps.
+// recordedSeconds is how many seconds to record for a figure: as many as the recorder keeps.
 const recordedSeconds = 600
 
-// costOfRecorder is what the flight recorder adds to sampling: time each second, and memory.
+// costOfRecorder measures what the flight recorder adds to sampling: time per second, and memory.
 func costOfRecorder(ctx context.Context, b *bench) (lines []line, err error) {
 	for _, devices := range []int{1, 24, 256} {
 		var times []float64
@@ -47,7 +47,7 @@ func costOfRecorder(ctx context.Context, b *bench) (lines []line, err error) {
 	return append(lines, newLine("flight recorder, pressure and CPU time of this host", "none", "µs each second", shown(), host...)), nil
 }
 
-// recordSeconds returns how long recording took, and how many MiB the recorder needs.
+// recordSeconds returns the time that recording took, and the memory of the recorder in MiB.
 func recordSeconds(devices int) (took time.Duration, memory float64) {
 	s := traffic.Second{}
 	for i := range devices {

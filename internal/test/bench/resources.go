@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// These are exported alike by the daemon and node_exporter.
+	// Both the daemon and node_exporter export these.
 	residentBytes = "process_resident_memory_bytes"
 	allocated     = "go_memstats_alloc_bytes_total"
 
-	// scrapeInterval is that of a usual Prometheus.
+	// scrapeInterval is the usual interval of Prometheus.
 	scrapeInterval = 15 * time.Second
-	// settle is how long an exporter runs before it is watched: its first rounds come soon after the start.
+	// settle is how long an exporter runs before it is measured: its first rounds come soon after the start.
 	settle = 10 * time.Second
 )
 
-// use is what a process has used while it was watched.
+// use is what a process has used while it was measured.
 type use struct {
 	residentMiB []float64 // at each scrape
-	scrapeMS    []float64 // that each but the first took
+	scrapeMS    []float64 // duration of each scrape except the first
 	cpuPercent  float64   // of one core
 }
 
-// watchAll scrapes processes as Prometheus does, for a time, and returns what each has used.
+// watchAll scrapes processes as Prometheus does during length, and returns what each has used.
 func watchAll(ctx context.Context, processes []*process, length time.Duration) ([]use, error) {
 	if err := pause(ctx, settle); err != nil {
 		return nil, err
@@ -72,8 +72,9 @@ func stopAll(processes []*process) error {
 	return errors.Join(problems...)
 }
 
-// compareResources watches a daemon with 24 targets on the drive beside node_exporter, one with as many on a disk in
-// memory, and then daemons with fewer and with more of them together, which disturb each other; all are scraped every 15 s.
+// compareResources measures a daemon with 24 targets on the drive beside node_exporter, and one
+// with as many on a disk in memory. Then it measures daemons with fewer and with more targets
+// together, which disturb each other. All are scraped every 15 s.
 func compareResources(ctx context.Context, b *bench) ([]line, error) {
 	const compared = 24
 	memory, cpu := atMost(40e6/(1<<20)), atMost(0.5)
@@ -110,7 +111,7 @@ func compareResources(ctx context.Context, b *bench) ([]line, error) {
 	return lines, withoutDisk
 }
 
-// watchInMemory watches a daemon with n targets on a disk in memory.
+// watchInMemory measures a daemon with n targets on a disk in memory.
 func (b *bench) watchInMemory(ctx context.Context, n int) (u use, err error) {
 	disk, err := b.newMemoryDisk(ctx)
 	if err != nil {
@@ -132,7 +133,7 @@ func useLines(what string, u use, memory, cpu wish) []line {
 	}
 }
 
-// crowd is the targets of a daemon: how many, where, and in which directory that is.
+// crowd describes the targets of a daemon: how many, where, and in which directory.
 type crowd struct {
 	targets int
 	where   string // "" for the drive
@@ -143,7 +144,7 @@ func (c crowd) String() string {
 	return fmt.Sprintf("daemon with %d targets, defaults%s", c.targets, c.where)
 }
 
-// watchDaemons watches a daemon for each crowd, and other exporters beside them.
+// watchDaemons measures a daemon for each crowd, and other exporters beside them.
 func (b *bench) watchDaemons(ctx context.Context, crowds []crowd, others ...*process) (uses []use, err error) {
 	var processes []*process
 	defer func() { err = errors.Join(err, stopAll(processes)) }()

@@ -13,8 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// compareSampling watches what sampling all devices costs, and a node_exporter that reads /proc/diskstats alone and
-// is scraped once a second, one after the other.
+// compareSampling measures the cost of sampling all devices, and then that of a node_exporter that
+// only reads /proc/diskstats and is scraped once per second.
 func compareSampling(ctx context.Context, b *bench) (lines []line, err error) {
 	for _, n := range []int{1, 24, 256} {
 		more, err := b.samplingOf(ctx, n)
@@ -56,7 +56,7 @@ func (b *bench) samplingOf(ctx context.Context, n int) (lines []line, err error)
 	return append(lines, newLine(what, "node_exporter's diskstats", "ratio", shown(), ours/theirs)), nil
 }
 
-// costOfSampling returns the share of a core, in percent, that this process takes to sample devices.
+// costOfSampling returns the share of a core, in percent, that this process uses to sample devices.
 func costOfSampling(ctx context.Context, devices []traffic.Device, length time.Duration) (percent float64, err error) {
 	ctx, end := context.WithTimeout(ctx, length)
 	defer end()
@@ -76,7 +76,7 @@ func costOfSampling(ctx context.Context, devices []traffic.Device, length time.D
 	return 100 * seconds(after-before) / seconds(time.Since(begun)), err
 }
 
-// scrapeDiskstats returns the same of a node_exporter that reads nothing else.
+// scrapeDiskstats returns the same for a node_exporter that reads nothing else.
 func scrapeDiskstats(ctx context.Context, length time.Duration) (percent float64, err error) {
 	p, err := startNodeExporter(ctx, "--collector.disable-defaults", "--web.disable-exporter-metrics",
 		"--collector.diskstats", "--collector.diskstats.device-exclude=^$")

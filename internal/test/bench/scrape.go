@@ -18,7 +18,7 @@ const (
 	firstRounds = 2 * time.Minute
 )
 
-// soon makes rounds come soon, so that a target has all its series.
+// soon makes the first rounds come soon, so that a target has all its series.
 const soon = admitAll + `
 probes:
   - {name: read-4k, interval: 30m, ios: 32}
@@ -26,8 +26,8 @@ probes:
   - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 30m, ios: 4, targets: files}
 `
 
-// startMeasured starts a daemon with n targets and waits until each probe of each has a result. Rounds then come seldom, so
-// that a scrape is timed and not a round.
+// startMeasured starts a daemon with n targets and waits until each probe of each has a result.
+// Later rounds are rare, so that they do not disturb the timing of scrapes.
 func (b *bench) startMeasured(ctx context.Context, name string, n int) (*process, error) {
 	targets, err := b.targets(ctx, n)
 	if err != nil {
@@ -58,8 +58,8 @@ type timings []float64
 
 func (t timings) at(q float64) float64 { return rank(slices.Sorted(slices.Values(t)), q) }
 
-// timeScrapes scrapes the processes in turns. What they say is read and not looked at: on two processors, work of this
-// process would be timed too.
+// timeScrapes scrapes the processes in turns. It reads the answers but does not parse them: on two
+// processors, that work would be timed, too.
 func timeScrapes(ctx context.Context, n int, processes ...*process) ([]timings, error) {
 	all := make([]timings, len(processes))
 	var body bytes.Buffer

@@ -12,13 +12,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// admitAll is a part of a configuration that lets nothing that others do stop a probe or a run.
+// admitAll is a part of a configuration with which no other load stops a probe or a run.
 const admitAll = "admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n"
 
-// compareSuite sets the IOPS of the steps of run quick, run as the suite runs them, against those of bare fio with the
-// same job file: on the drive, and on a disk that does not wander, as the kernel holds it to a speed.
+// compareSuite compares the IOPS of the steps of run quick, run as the suite runs them, with those of bare
+// fio with the same job file: on the drive, and on a disk with a constant speed, which the kernel limits.
 func compareSuite(ctx context.Context, b *bench) ([]line, error) {
-	// A drive's speed wanders within seconds, so many short turns tell more than few long ones.
+	// A drive's speed varies within seconds, so many short turns are more exact than few long ones.
 	lines, err := suiteOn(ctx, b.file, "run quick IOPS", time.Second, 2*b.pairs)
 	if err != nil {
 		return nil, err
@@ -28,13 +28,13 @@ func compareSuite(ctx context.Context, b *bench) ([]line, error) {
 		if err := disk.hold(iops); err != nil {
 			return nil, err
 		}
-		// The kernel lets the reads of some ten milliseconds go at once.
+		// The kernel lets the reads of some ten milliseconds pass in one burst.
 		return suiteOn(ctx, file, fmt.Sprintf("run quick IOPS, disk held to %d", iops), 3*time.Second, b.pairs)
 	})
 	return append(lines, more...), err
 }
 
-// suiteOn compares on a file. The sides take turns step by step, and who goes first changes from pair to pair.
+// suiteOn compares on a file. The sides take turns step by step, and the order changes from pair to pair.
 func suiteOn(ctx context.Context, file *target.File, what string, turn time.Duration, pairs int) ([]line, error) {
 	binary, err := fiorun.Find(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ type quickStep struct {
 	text string
 }
 
-// quick plans the suite on a file; each step takes a turn.
+// quick plans the suite on a file, with steps of one turn.
 func quick(file *target.File, turn time.Duration) ([]quickStep, error) {
 	s, err := suite.Find("quick")
 	if err != nil {
@@ -103,7 +103,7 @@ func quick(file *target.File, turn time.Duration) ([]quickStep, error) {
 	return steps, nil
 }
 
-// runStep runs a step as the suite does, watched and with its progress read, and returns its IOPS.
+// runStep runs a step as the suite does, with its progress read, and returns its IOPS.
 func runStep(ctx context.Context, binary fiorun.Binary, step quickStep) (float64, error) {
 	run, err := binary.Run(ctx, fiorun.Request{Job: step.Job, ReadOnly: true, Progress: func(fio.Status) {}})
 	if err != nil {

@@ -34,7 +34,7 @@ type missing struct {
 func newReport() *report {
 	r := &report{Time: time.Now(), CPUs: runtime.NumCPU()}
 	var u unix.Utsname
-	if unix.Uname(&u) == nil { // it only describes
+	if unix.Uname(&u) == nil { // only for information
 		r.Kernel = unix.ByteSliceToString(u.Release[:])
 	}
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
@@ -54,41 +54,41 @@ type line struct {
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 	Count  int     `json:"count"`
-	// Holds tells whether the median is as wanted; nil when nothing is wanted of it.
+	// Holds tells whether the median meets the wish; nil if there is none.
 	Holds *bool `json:"holds,omitempty"`
 }
 
-// wish is what is wanted of a median.
+// wish is a requirement on a median.
 type wish struct {
 	text  string
 	holds func(median float64) bool
 }
 
-// shown wants nothing.
+// shown is a wish without a requirement.
 func shown() wish { return wish{text: "shown"} }
 
-// within wants a ratio of 1, give or take share.
+// within requires a ratio of 1 ± share.
 func within(share float64) wish {
 	return wish{fmt.Sprintf("within %.4g %%", 100*share), func(median float64) bool { return math.Abs(median-1) <= share }}
 }
 
-// atMost wants a figure that is not above a limit.
+// atMost requires a figure of at most limit.
 func atMost(limit float64) wish {
 	return wish{fmt.Sprintf("at most %.4g", limit), func(median float64) bool { return median <= limit }}
 }
 
-// atLeast wants a figure that is not below a limit.
+// atLeast requires a figure of at least limit.
 func atLeast(limit float64) wish {
 	return wish{fmt.Sprintf("at least %.4g", limit), func(median float64) bool { return median >= limit }}
 }
 
-// newLine sums up measurements.
+// newLine summarises measurements.
 func newLine(what, against, unit string, w wish, values ...float64) line {
 	slices.Sort(values)
 	l := line{
 		What: what, Against: against, Wanted: w.text, Unit: unit,
 		Median: rank(values, 0.5), Count: len(values),
-		// Of few values these are the least and the greatest.
+		// With few values these are the minimum and the maximum.
 		Low:  values[int(math.Floor(0.25*float64(len(values)-1)))],
 		High: values[int(math.Ceil(0.75*float64(len(values)-1)))],
 	}
@@ -99,7 +99,7 @@ func newLine(what, against, unit string, w wish, values ...float64) line {
 	return l
 }
 
-// rank returns the value at rank q, 0 to 1, of sorted ones.
+// rank returns the value at rank q, 0 to 1, of sorted.
 func rank(sorted []float64, q float64) float64 {
 	return sorted[int(math.Round(q*float64(len(sorted)-1)))]
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// compareTop watches ssdprobe top and iostat -x beside each other, once a second each, with 24 devices.
+// compareTop runs ssdprobe top and iostat -x side by side, once per second each, with 24 devices.
 func compareTop(ctx context.Context, b *bench) (lines []line, err error) {
 	const devices = 24
 	iostat, err := exec.LookPath("iostat")
@@ -24,7 +24,7 @@ func compareTop(ctx context.Context, b *bench) (lines []line, err error) {
 	var both []*process
 	defer func() {
 		for _, p := range both {
-			_ = p.cmd.Process.Kill() // both end by a signal
+			_ = p.cmd.Process.Kill() // both are ended by a signal
 			_ = p.cmd.Wait()
 		}
 	}()
@@ -53,7 +53,7 @@ func compareTop(ctx context.Context, b *bench) (lines []line, err error) {
 	}, nil
 }
 
-// cpuOf is the share of a core, in percent, that each process takes in a time.
+// cpuOf returns the share of a core, in percent, that each process uses during length.
 func cpuOf(ctx context.Context, all []*process, length time.Duration) (percent []float64, err error) {
 	before := make([]time.Duration, len(all))
 	for i, p := range all {

@@ -23,16 +23,16 @@ import (
 const (
 	patience  = 4 * time.Minute // bounds waiting for what a test observes
 	namespace = "ssdprobe"
-	image     = "registry.example/ssdprobe:0.1.0" // as the document has it
+	image     = "registry.example/ssdprobe:0.1.0" // as in the document
 )
 
-// nodes are those of scripts/kubernetes-node.sh.
+// nodes are the nodes of scripts/kubernetes-node.sh.
 var nodes = []string{"storage-1", "storage-2"}
 
-// root is the repository's.
+// root is the root of the repository.
 var root = filepath.Join("..", "..", "..")
 
-// TestCluster runs all parts on one cluster, one after the other: each leaves it as it found it.
+// TestCluster runs all parts on one cluster, one after the other. Each leaves the cluster as it found it.
 func TestCluster(t *testing.T) {
 	testenv.Root(t)
 	up(t)
@@ -51,16 +51,16 @@ func node(t *testing.T, args ...string) string {
 	return run(t, exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "kubernetes-node.sh"), args...))
 }
 
-// on runs a command where a node's mounts are.
+// on runs a command in the mount namespace of a node.
 func on(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	return node(t, append([]string{"on", name}, args...)...)
 }
 
-// environment is what kubectl and helm need, beside the test's own.
+// environment is the environment for kubectl and helm: the test's own, with additions.
 var environment []string
 
-// up asks for a cluster that runs.
+// up requires a running cluster.
 func up(t *testing.T) {
 	t.Helper()
 	environment = append(os.Environ(), strings.Split(strings.TrimSpace(node(t, "env")), "\n")...)
@@ -68,7 +68,7 @@ func up(t *testing.T) {
 	require.NoErrorf(t, err, "no cluster runs: make test-kubernetes starts one, or scripts/kubernetes-node.sh up:\n%s", errs)
 }
 
-// sh runs commands of the document, where it says that they are run: at the top of the repository.
+// sh runs commands of the document at the top of the repository, as the document says.
 func sh(t *testing.T, commands string) string {
 	t.Helper()
 	return run(t, exec.CommandContext(t.Context(), "bash", "-euc", commands))
@@ -120,18 +120,18 @@ func try(c *exec.Cmd) (out, errs string, err error) {
 	return stdout.String(), stderr.String(), err
 }
 
-// eventually polls what can only be asked for, and says what there was when it does not come.
+// eventually polls until a condition holds, and logs the situation if it does not.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	testenv.EventuallyWithin(t, patience, 500*time.Millisecond, what, holds)
 }
 
-// giveImages gives the nodes what the document has them pull.
+// giveImages imports the images that the document makes the nodes pull.
 func giveImages(t *testing.T) {
 	images := imagetest.Build(t, imagetest.Options{Arch: runtime.GOARCH, Version: "v0.1.0", Cached: true})
 	node(t, "image", image, images.Stages[images.Last], "/usr/bin/ssdprobe")
 
-	// The one that removes what is left on the nodes.
+	// The image that removes the remains on the nodes.
 	busybox := t.TempDir()
 	path, err := exec.LookPath("busybox")
 	require.NoError(t, err, "scripts/install.sh busybox-static")
@@ -143,7 +143,7 @@ func giveImages(t *testing.T) {
 	node(t, "image", "docker.io/library/busybox:1.37", busybox, "/bin/sh")
 }
 
-// makeNamespace makes the one of the document, and removes it at the end.
+// makeNamespace creates the namespace of the document, and removes it at the end.
 func makeNamespace(t *testing.T, level string) {
 	t.Helper()
 	sh(t, command(t, "kubectl create namespace ssdprobe"))
@@ -153,11 +153,11 @@ func makeNamespace(t *testing.T, level string) {
 	})
 	label := command(t, "kubectl label --overwrite namespace ssdprobe pod-security")
 	sh(t, strings.Replace(label, "enforce=privileged", "enforce="+level, 1))
-	// Its account comes a moment later, and pods before it are refused.
+	// Its service account appears a moment later, and pods before that are refused.
 	eventually(t, "the namespace's account", func() bool {
 		return strings.Contains(kubectl(t, "--namespace", namespace, "get", "serviceaccounts", "-o", "name"), "default")
 	})
 }
 
-// bash is a command that outlives the test's context, for clean-ups and for looking at failures.
+// bash returns a command that outlives the test's context, for clean-ups and for examining failures.
 func bash(commands string) *exec.Cmd { return exec.Command("bash", "-c", commands) }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// document is docs/install-kubernetes.md.
+// document returns docs/install-kubernetes.md.
 func document(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "install-kubernetes.md"))
@@ -19,7 +19,7 @@ func document(t *testing.T) string {
 	return string(text)
 }
 
-// command is the one command of the document that begins so, word for word.
+// command returns the only command of the document that begins with begin, word for word.
 func command(t *testing.T, begin string) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^    (`+regexp.QuoteMeta(begin)+`(?:[^\w\n-](?:.*\\\n)*.*)?)$`).FindAllStringSubmatch(document(t), -1)
@@ -30,7 +30,7 @@ func command(t *testing.T, begin string) string {
 	return found[0][1]
 }
 
-// block is the one block of the document that begins so.
+// block returns the only block of the document that begins with begin.
 func block(t *testing.T, begin string) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^\n    `+regexp.QuoteMeta(begin)+`(?:.*\n    |.*\n\n    )*.*\n`).FindAllString(document(t), -1)

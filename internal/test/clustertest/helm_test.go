@@ -23,19 +23,19 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-const driveBytes = 37 << 20 // of no other loop device
+const driveBytes = 37 << 20 // no other loop device has this size
 
-// upgraded is how the document's commands begin that change an installation and keep its values.
+// upgraded is the beginning of the document's commands that change an installation and keep its values.
 const upgraded = "helm upgrade ssdprobe deploy/helm/ssdprobe --namespace ssdprobe --reset-then-reuse-values"
 
-// impatient is a configuration that needs no patience, on a machine with much else to do. It watches the drive.
+// impatient is a configuration with short intervals, for a busy machine. It watches the drive.
 const impatient = `discovery_interval: 1s
 admission: {max_cpu_wait: 1, max_io_pressure: 1, max_utilisation: 1, max_in_flight: 1000}
 drift: {baseline_rounds: 10}
 probes: [{name: read-4k, interval: 1s, ios: 1024, timeout: 10s}]
 `
 
-// watchDrive has drives watched that are of that size.
+// watchDrive makes the daemon watch drives of that size.
 var watchDrive = fmt.Sprintf("devices: {include: [{name: loop*, min_size: %d, max_size: %d}]}\n", driveBytes, driveBytes)
 
 // values writes a file of values with a configuration.
@@ -47,7 +47,7 @@ func values(t *testing.T, configuration string) string {
 	return path
 }
 
-// install runs the documented command, and uninstalls at the end what is still there.
+// install runs the documented command, and uninstalls the release at the end if it is still there.
 func install(t *testing.T, more string) (notes string) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -62,7 +62,7 @@ func upgrade(t *testing.T, more string) {
 	sh(t, strings.Replace(command(t, "helm install ssdprobe"), "helm install", "helm upgrade", 1)+more)
 }
 
-// The way of a user through docs/install-kubernetes.md, on a cluster without the Prometheus Operator.
+// testHelm follows docs/install-kubernetes.md as a user does, on a cluster without the Prometheus Operator.
 func testHelm(t *testing.T) {
 	drive := testenv.LoopDevice(t, driveBytes, testenv.Options{Random: true})
 	device := filepath.Base(drive.Path)
@@ -112,7 +112,7 @@ func testHelm(t *testing.T) {
 			before[name] = learned(pod)
 		}
 		documented := command(t, upgraded+" --set image.tag=NEW")
-		sh(t, strings.Replace(documented, "NEW", "0.1.0", 1)+" --set config.rounds_at_once=3") // of the same image
+		sh(t, strings.Replace(documented, "NEW", "0.1.0", 1)+" --set config.rounds_at_once=3") // to the same image
 		replaced := rolledOut(t)
 		for name, pod := range replaced {
 			require.NotEqual(t, all[name].Name, pod.Name)
@@ -142,7 +142,7 @@ func testHelm(t *testing.T) {
 		})
 		for _, name := range nodes {
 			assert.NotContains(t, on(t, name, "ls", "/srv"), "data", "none was made")
-			// With its filesystem at once: a pod does not see what is mounted below it later.
+			// Mount it together with its filesystem: a pod does not see what is mounted below it later.
 			on(t, name, "sh", "-euc", "mkdir -p /run/srv/data; mount "+filesystems[name].Path+" /run/srv/data; mount --rbind /run/srv /srv")
 		}
 		for name, pod := range rolledOut(t) {
@@ -150,8 +150,8 @@ func testHelm(t *testing.T) {
 			measures(t, pod, device, 2)
 		}
 	})
-	// Not before a change of the configuration: until a kubelet that lost the API server watches it again, it mounts the
-	// ConfigMap of before into a pod of after.
+	// This must not come before a change of the configuration: a kubelet that lost the API server mounts the old
+	// ConfigMap into new pods until it watches the server again.
 	t.Run("the API server dies", func(t *testing.T) {
 		all := rolledOut(t)
 		node(t, "stop", "apiserver")
@@ -163,8 +163,8 @@ func testHelm(t *testing.T) {
 	t.Run("removed", testRemoved)
 }
 
-// testDeleted deletes a pod while the daemon probes or, with a command, a run of fio is under way. Nothing of it stays, and the next
-// pod measures and can run.
+// testDeleted deletes a pod while the daemon probes or, with a command, during a run of fio. Nothing of the pod remains,
+// and the next pod measures and can run.
 func testDeleted(t *testing.T, pod corev1.Pod, drive testenv.Loop, command *exec.Cmd) {
 	busy := func(pid int, _ string) bool { // a device is open for one round at a time
 		links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
@@ -203,7 +203,7 @@ func testDeleted(t *testing.T, pod corev1.Pod, drive testenv.Loop, command *exec
 	next := rolledOut(t)[pod.Spec.NodeName]
 	require.NotEqual(t, pod.Name, next.Name)
 	measures(t, next, filepath.Base(drive.Path), 2)
-	// The lock is free, and nothing half-made lies about.
+	// The lock is free, and no incomplete file is left.
 	out := execIn(t, next, "/usr/bin/ssdprobe", "run", "quick", "--config", "/etc/ssdprobe/ssdprobe.yaml", "--target", drive.Path, "--set=time=1s", "--even-if-busy")
 	assert.Contains(t, out, "random-read-qd32")
 	for path := range strings.Lines(on(t, pod.Spec.NodeName, "find", "/var/lib/ssdprobe", "/run/ssdprobe", "-type", "f")) {
@@ -211,7 +211,7 @@ func testDeleted(t *testing.T, pod corev1.Pod, drive testenv.Loop, command *exec
 	}
 }
 
-// testInterrupted runs the suite as the document says, in a terminal, and presses Ctrl-C.
+// testInterrupted runs the suite in a terminal, as the document says, and presses Ctrl-C.
 func testInterrupted(t *testing.T, pod corev1.Pod, drive testenv.Loop) {
 	t.Helper()
 	documented := strings.NewReplacer("PODNAME", pod.Name, "/dev/nvme0n1", drive.Path).Replace(command(t, "kubectl --namespace ssdprobe exec -it"))
@@ -221,7 +221,7 @@ func testInterrupted(t *testing.T, pod corev1.Pod, drive testenv.Loop) {
 	require.NoError(t, err)
 	ended := make(chan string, 1)
 	go func() {
-		out, errs, _ := try(c) // with the exit code of a run that was stopped
+		out, errs, _ := try(c) // the exit code is that of a stopped run
 		ended <- out + errs
 	}()
 	running := func() bool {
@@ -239,13 +239,13 @@ func testInterrupted(t *testing.T, pod corev1.Pod, drive testenv.Loop) {
 	measures(t, pod, filepath.Base(drive.Path), 2)
 }
 
-// isFio tells by the command line.
+// isFio reports whether a command line is that of fio.
 func isFio(line string) bool {
 	return strings.Contains(line, "/usr/bin/fio") || strings.HasPrefix(line, "fio ")
 }
 
-// scraped has a Prometheus scrape the pods as the document says for clusters without the operator. Debian's Prometheus cannot ask
-// Kubernetes: it is told what discovery would have found.
+// scraped makes a Prometheus scrape the pods, as the document says for clusters without the operator. Debian's Prometheus
+// has no Kubernetes discovery, so its results are written into the configuration.
 func scraped(t *testing.T, all map[string]corev1.Pod) {
 	t.Helper()
 	const discovery = "kubernetes_sd_configs:\n      - role: pod\n"
@@ -269,7 +269,7 @@ func scraped(t *testing.T, all map[string]corev1.Pod) {
 	})
 }
 
-// portForward looks at the status page as the document says.
+// portForward fetches the status page as the document says.
 func portForward(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -290,7 +290,7 @@ func portForward(t *testing.T) {
 	})
 }
 
-// testRemoved removes all as the document says, what is left on the nodes too.
+// testRemoved removes everything as the document says, including the remains on the nodes.
 func testRemoved(t *testing.T) {
 	for _, name := range nodes {
 		assert.NotEmpty(t, on(t, name, "ls", "/var/lib/ssdprobe"))

@@ -22,7 +22,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// applyOwn applies the documented kustomization of one's own, with what is in this repository instead of what it says of GitHub.
+// applyOwn applies the documented custom kustomization, with the files of this repository instead
+// of the URLs of GitHub.
 func applyOwn(t *testing.T, kustomization, configuration string) {
 	t.Helper()
 	dir := testenv.OnDisk(t) // kustomize takes no absolute path
@@ -41,7 +42,8 @@ func applyOwn(t *testing.T, kustomization, configuration string) {
 	})
 }
 
-// volumes are those of files, one for each node: an ext4 that the kubelet makes writable for fsGroup.
+// volumes are the volumes for files, one for each node: an ext4 filesystem that the kubelet makes
+// writable for fsGroup.
 const volumes = `apiVersion: storage.k8s.io/v1
 kind: StorageClass
 metadata: {name: local, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
@@ -61,7 +63,8 @@ spec:
   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [%[1]s]}]}]}}
 `
 
-// Files by Kustomize, without the operator, in a namespace that enforces the strictest level.
+// testFiles installs the mode files with Kustomize, without the operator, in a namespace that
+// enforces the strictest level.
 func testFiles(t *testing.T) {
 	manifest := volumes
 	loops := map[string]testenv.Loop{}
@@ -100,7 +103,7 @@ func testFiles(t *testing.T) {
 			learned, ok = metric(t, pod, "ssdprobe_baseline_learned_timestamp_seconds", `device="`+device+`"`)
 			return ok
 		})
-		for pid := range processes(t, pod) { // what was learned last is saved at the end
+		for pid := range processes(t, pod) { // the last learned state is saved on exit
 			line := processes(t, pod)[pid]
 			if strings.HasPrefix(line, "/usr/bin/ssdprobe daemon") {
 				require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
@@ -117,7 +120,7 @@ func testFiles(t *testing.T) {
 	}
 }
 
-// Two nodes take turns with full runs, and an API server that dies keeps nobody from probing.
+// Two nodes take turns with full runs, and probing continues when the API server dies.
 func testFleet(t *testing.T) {
 	drive := testenv.LoopDevice(t, driveBytes, testenv.Options{Random: true})
 	device := filepath.Base(drive.Path)
@@ -131,7 +134,7 @@ fleet: {enabled: true, lease_duration: 10s}
 `)
 	all := rolledOut(t)
 	for _, name := range nodes {
-		on(t, name, "rm", "-rf", "/var/lib/ssdprobe/runs") // of tests before
+		on(t, name, "rm", "-rf", "/var/lib/ssdprobe/runs") // of earlier tests
 	}
 	eventually(t, "both nodes have run", func() bool {
 		return len(reports(t, nodes[0])) > 0 && len(reports(t, nodes[1])) > 0
@@ -156,7 +159,7 @@ fleet: {enabled: true, lease_duration: 10s}
 	eventually(t, "runs go on", func() bool { return len(reports(t, nodes[0]))+len(reports(t, nodes[1])) > before })
 }
 
-// reports are the runs that a node has stored.
+// reports returns the runs that a node has stored.
 func reports(t *testing.T, name string) []record.RunReport {
 	t.Helper()
 	var all []record.RunReport
@@ -172,7 +175,8 @@ func reports(t *testing.T, name string) []record.RunReport {
 	}
 }
 
-// fleetCollector waits until a daemon can ask the API server, or cannot.
+// fleetCollector waits until the daemon's fleet collector has the wanted value: 1 if it can reach
+// the API server, else 0.
 func fleetCollector(t *testing.T, pod corev1.Pod, want float64) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("the fleet collector of %s is %v", pod.Name, want), func() bool {

@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// slowDrive is the condition of a node, and whether there is one.
+// slowDrive returns the condition SlowDrive of a node, and whether there is one.
 func slowDrive(t *testing.T, name string) (c corev1.NodeCondition, found bool) {
 	t.Helper()
 	all := get[corev1.Node](t, "node", name).Status.Conditions
@@ -27,8 +27,8 @@ func slowDrive(t *testing.T, name string) (c corev1.NodeCondition, found bool) {
 	return all[i], true
 }
 
-// Pods as the chart makes them tell the cluster of their nodes, with the tokens that a kubelet gives them and under the
-// policy; what they told is gone with the release.
+// Pods of the chart report on their nodes to the cluster, with the tokens that a kubelet gives them
+// and under the policy. Their reports are gone with the release.
 func testNodeStatus(t *testing.T) {
 	drive := testenv.LoopDevice(t, driveBytes, testenv.Options{Random: true})
 	makeNamespace(t, "privileged")
@@ -47,7 +47,7 @@ func testNodeStatus(t *testing.T) {
 		assert.NotEmpty(t, get[corev1.Node](t, "node", name).Status.NodeInfo.KubeletVersion, "what the kubelet wrote is there still")
 	}
 
-	// As a daemon leaves it that is killed.
+	// A killed daemon leaves this taint behind.
 	kubectl(t, "taint", "node", nodes[1], nodestatus.TaintKey+":PreferNoSchedule")
 	sh(t, "helm uninstall ssdprobe --namespace ssdprobe --timeout 4m")
 	for _, name := range nodes {

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// operatorVersion is that of the Prometheus Operator whose kinds the objects are checked against.
+// operatorVersion is the version of the Prometheus Operator against whose kinds the objects are checked.
 const operatorVersion = "v0.85.0"
 
-// With the operator's kinds there the same command makes its objects, and the API server finds no fault with them.
+// With the operator's kinds present, the same command creates the operator's objects, and the API server accepts them.
 func testOperator(t *testing.T) {
 	var module struct{ Dir string }
 	c := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/prometheus-operator/prometheus-operator@"+operatorVersion)

@@ -21,7 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// pods are those of the DaemonSet by their nodes, without those that are being deleted.
+// pods returns the pods of the DaemonSet by node, without those that are being deleted.
 func pods(t *testing.T) map[string]corev1.Pod {
 	t.Helper()
 	all := map[string]corev1.Pod{}
@@ -53,13 +53,13 @@ func rolledOut(t *testing.T) map[string]corev1.Pod {
 	return all
 }
 
-// situation is what a person would look at.
+// situation returns what a user would look at.
 func situation() string {
 	out, errs, _ := try(bash("kubectl --namespace ssdprobe get pods -o wide; kubectl --namespace ssdprobe get events --sort-by .lastTimestamp | tail -20; kubectl --namespace ssdprobe logs daemonset/ssdprobe --tail 20"))
 	return out + errs
 }
 
-// fetch asks the daemon of a pod by the pod's address and the port that is called http.
+// fetch asks the daemon of a pod, at the pod's address and the port named http.
 func fetch(pod corev1.Pod, path string) (string, error) {
 	for _, port := range pod.Spec.Containers[0].Ports {
 		if port.Name != "http" {
@@ -82,7 +82,7 @@ func fetch(pod corev1.Pod, path string) (string, error) {
 	return "", fmt.Errorf("pod %s has no port called http", pod.Name)
 }
 
-// metric is the value of the one series that has all of these in its line; ok is whether there is one.
+// metric returns the value of the only series whose line contains all labels; ok is false if there is none.
 func metric(t *testing.T, pod corev1.Pod, name string, labels ...string) (value float64, ok bool) {
 	t.Helper()
 	text, err := fetch(pod, "/metrics")
@@ -101,7 +101,7 @@ func metric(t *testing.T, pod corev1.Pod, name string, labels ...string) (value 
 	return 0, false
 }
 
-// measures waits until so many more rounds on a device were good.
+// measures waits until the given number of further rounds on a device were good.
 func measures(t *testing.T, pod corev1.Pod, device string, more float64) {
 	t.Helper()
 	rounds := func() float64 {
@@ -112,13 +112,14 @@ func measures(t *testing.T, pod corev1.Pod, device string, more float64) {
 	eventually(t, fmt.Sprintf("%v more good rounds on %s in %s", more, device, pod.Name), func() bool { return rounds() >= before+more })
 }
 
-// exec runs a command in a pod.
+// execIn runs a command in a pod.
 func execIn(t *testing.T, pod corev1.Pod, args ...string) string {
 	t.Helper()
 	return kubectl(t, append([]string{"--namespace", namespace, "exec", pod.Name, "--"}, args...)...)
 }
 
-// processes are the command lines of what runs in a pod, by process. The pod's cgroup has its UID in its name.
+// processes returns the command lines of the processes in a pod, by process id. The name of the
+// pod's cgroup contains the pod's UID.
 func processes(t *testing.T, pod corev1.Pod) map[int]string {
 	t.Helper()
 	found := map[int]string{}
@@ -127,7 +128,7 @@ func processes(t *testing.T, pod corev1.Pod) map[int]string {
 	for _, dir := range dirs {
 		group, err := os.ReadFile(filepath.Join(dir, "cgroup"))
 		if err != nil || !strings.Contains(string(group), string(pod.UID)) {
-			continue // it has ended, or is another's
+			continue // it has ended, or belongs to another pod
 		}
 		line, err := os.ReadFile(filepath.Join(dir, "cmdline"))
 		if err != nil || len(line) == 0 {
@@ -149,13 +150,13 @@ func deleted(t *testing.T, pod corev1.Pod) {
 	})
 }
 
-// events are the messages of a kind of object.
+// events returns the messages of the events about a kind of object.
 func events(t *testing.T, kind string) string {
 	t.Helper()
 	return kubectl(t, "--namespace", namespace, "get", "events", "--field-selector", "involvedObject.kind="+kind, "-o", `jsonpath={range .items[*]}{.message}{"\n"}{end}`)
 }
 
-// status is a line of the daemon's /proc/PID/status.
+// status returns a line of the daemon's /proc/PID/status.
 func status(t *testing.T, pod corev1.Pod, key string) string {
 	t.Helper()
 	for pid, line := range processes(t, pod) {

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Raw devices run at the level privileged alone, and at the others an event says why not; files run at the strictest (testFiles).
+// The mode raw-devices runs only at the level privileged, and at the others an event says why not.
+// The mode files runs at the strictest level (testFiles).
 func testPodSecurity(t *testing.T) {
 	makeNamespace(t, "restricted")
 	install(t, "")

@@ -12,8 +12,8 @@ import (
 
 const runbookURL = "https://github.com/ssdprobe/ssdprobe/blob/main/docs/runbook.md#"
 
-// The summary is one sentence about the kind of trouble, as kubernetes-mixin has it: what groups alerts by it finds the
-// same text. Which drive, and all figures, are in the description.
+// The summary is one sentence about the kind of problem, as in kubernetes-mixin, so that alerts can
+// be grouped by it. The drive and all figures are in the description.
 func TestEveryAlertSaysWhatIsWrongWhere(t *testing.T) {
 	for _, a := range rules(t, "alerts.yaml") {
 		t.Run(a.Alert+" "+a.Labels["severity"], func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestEveryAlertSaysWhatIsWrongWhere(t *testing.T) {
 	}
 }
 
-// What may be empty, of a virtual drive or of a probe file, is asked for before it is told.
+// A label that may be empty, for a virtual drive or a probe file, is checked before it is shown.
 func TestNoDescriptionTellsAnEmptyLabel(t *testing.T) {
 	bare := regexp.MustCompile(`(\{\{-? if \$labels\.device \}\})?\{\{-? ?\$labels\.(device|model|firmware|from|to) `)
 	for _, a := range rules(t, "alerts.yaml") {
@@ -53,17 +53,17 @@ func TestNoDescriptionTellsAnEmptyLabel(t *testing.T) {
 	}
 }
 
-// ofNode tells alerts about ssdprobe itself, the host or a batch from those about a drive.
+// ofNode reports whether an alert is about ssdprobe itself, the host or a batch, and not about a drive.
 func ofNode(a rule) bool {
 	return !strings.Contains(a.Expr, "device") || strings.HasPrefix(a.Expr, "count by (job, instance, model) (")
 }
 
-// ofFleet tells alerts about what drives of many nodes share: they are for no node.
+// ofFleet reports whether an alert is about something that drives of many nodes share, and so belongs to no node.
 func ofFleet(a rule) bool {
 	return strings.HasPrefix(a.Expr, "max by (model, firmware) (") || strings.HasPrefix(a.Expr, "max by (condition, from, to) (")
 }
 
-// ofDaemonSet tells alerts about all pods together: they know of no node.
+// ofDaemonSet reports whether an alert is about all pods together, and so has no node.
 func ofDaemonSet(a rule) bool { return strings.Contains(a.Expr, "by (cluster, namespace, daemonset)") }
 
 func TestEveryAlertHasASectionInTheRunbook(t *testing.T) {
@@ -81,7 +81,7 @@ func TestEveryAlertHasASectionInTheRunbook(t *testing.T) {
 	assert.Equal(t, slices.Compact(linked), anchors, "a section for each alert and none for others")
 }
 
-// anchor is what GitHub makes of a heading.
+// anchor returns the anchor that GitHub derives from a heading.
 func anchor(heading string) string {
 	kept := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), "")
 	return strings.ReplaceAll(kept, " ", "-")

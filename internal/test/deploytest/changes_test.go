@@ -13,9 +13,9 @@ const (
 	engineChanged = `condition="engine",from="ssdprobe-1",to="ssdprobe-2"`
 )
 
-// What a change of conditions did to many drives is one finding about the change.
+// The effect of a change of conditions on many drives is one finding about the change.
 func TestAChangeThatMakesDrivesSlower(t *testing.T) {
-	// changed has so many drives of a fleet with a new kernel.
+	// changed returns a fleet in which the given number of drives have a new kernel.
 	changed := func(drives, changed int, factor float64) []*simulated {
 		fleet := simulatedFleet(drives)
 		for _, d := range fleet[:changed] {

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fired is an alert that a test of promtool expects.
+// fired is an alert that a promtool test expects.
 type fired struct {
 	Labels      map[string]string `yaml:"exp_labels"`
 	Annotations map[string]string `yaml:"exp_annotations"`
@@ -27,7 +27,7 @@ type alertTest struct {
 	Expected []fired        `yaml:"exp_alerts"`
 }
 
-// ruleTest is a test of promtool, as far as it is looked at here.
+// ruleTest is a promtool test, with the fields that are used here.
 type ruleTest struct {
 	Name    string      `yaml:"name"`
 	Alerts  []alertTest `yaml:"alert_rule_test"`
@@ -39,7 +39,7 @@ type ruleTest struct {
 	interval time.Duration
 }
 
-// promtoolTests are those of all files.
+// promtoolTests returns the promtool tests of all files.
 func promtoolTests(t *testing.T) []ruleTest {
 	t.Helper()
 	var all []ruleTest
@@ -71,22 +71,22 @@ func firedInTests(t *testing.T) []fired {
 	return all
 }
 
-// kind is an alert with a severity, and for those that have it a state.
+// kind is an alert with a severity and, if it has one, a state.
 type kind struct{ name, severity, state string }
 
 func kindOf(name string, labels map[string]string) kind {
 	return kind{name, labels["severity"], labels["state"]}
 }
 
-// seen is whether an alert fires at an evaluation that a test looks at.
+// seen says whether an alert fires at an evaluation that a test checks.
 type seen struct {
 	at    time.Duration
 	fires bool
 }
 
-// Of every alert, of every severity and state of one, there is a case that fires, a case that must not, and one that
-// pins when it ends: it still fires at one evaluation, and no longer at the next or the one after that. That is near
-// enough to notice when keep_firing_for is half as long.
+// Every alert, in every severity and state, has a case in which it fires, a case in which it must
+// not, and one that pins its end: it still fires at one evaluation, and no longer at the next or
+// the one after that. That is precise enough to notice if keep_firing_for is halved.
 func TestEveryAlertIsTested(t *testing.T) {
 	kept := map[kind]time.Duration{}
 	for _, a := range rules(t, "alerts.yaml") {
@@ -115,7 +115,7 @@ func TestEveryAlertIsTested(t *testing.T) {
 
 var firing = regexp.MustCompile(`ALERTS{alertname="(\w+)",severity="(\w+)",(?:state="(\w+)",)?alertstate="firing"}`)
 
-// seenIn are the evaluations that a test looks at, in their order: for the alert itself, or for its series.
+// seenIn returns the evaluations that a test checks, in order: of the alert itself, or of its series.
 func seenIn(t *testing.T, test ruleTest, known []kind) map[kind][]seen {
 	t.Helper()
 	all := map[kind][]seen{}

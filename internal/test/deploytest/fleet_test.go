@@ -14,21 +14,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// simulated is a drive of a fleet, as Prometheus sees it for twelve hours.
+// simulated is a drive of a fleet, as Prometheus sees it during twelve hours.
 type simulated struct {
 	node, id, model, firmware string
-	// engine is the version that measures it: of the first hours and, when it is
-	// upgraded, of those after.
+	// engine is the version that measures it: in the first hours and, after an upgrade,
+	// in the following ones.
 	engine [2]string
-	// upgraded is the hour of the upgrade; 0 is none.
+	// upgraded is the hour of the upgrade; 0 means none.
 	upgraded int
-	// slower is how many times slower it is than its model, before and after.
+	// slower is the factor by which it is slower than its model, before and after the upgrade.
 	slower [2]float64
-	// degraded says that its node has found it already.
+	// degraded says that its node has already found it degraded.
 	degraded bool
 	// hostDegraded says that its node has found itself slower.
 	hostDegraded bool
-	// changed are the changes of conditions that its node saw, and effect what they did.
+	// changed holds the changes of conditions that its node saw, and effect is their factor.
 	changed []string
 	effect  float64
 }
@@ -38,8 +38,8 @@ const (
 	perHour        = 2 // evaluations
 )
 
-// simulatedFleet has drives of one model, one firmware and one engine, ten nodes of
-// them or one for each, that differ by three percent.
+// simulatedFleet returns drives of one model, one firmware and one engine that differ
+// by three percent, on ten nodes or on one node each.
 func simulatedFleet(drives int) []*simulated {
 	random := rand.New(rand.NewPCG(16, uint64(drives)))
 	fleet := make([]*simulated, drives)
@@ -53,18 +53,20 @@ func simulatedFleet(drives int) []*simulated {
 	return fleet
 }
 
-// by makes a drive slower all the time.
+// by makes a drive slower the whole time.
 func (d *simulated) by(factor float64) {
 	d.slower = [2]float64{d.slower[0] * factor, d.slower[1] * factor}
 }
 
-// change makes a drive slower with changes of conditions: `condition="kernel",from="6.1",to="6.8"`.
+// change makes a drive slower because of changed conditions:
+// `condition="kernel",from="6.1",to="6.8"`.
 func (d *simulated) change(factor float64, changed ...string) {
 	d.by(factor)
 	d.changed, d.effect = changed, factor
 }
 
-// series are those of a drive: what changes at an upgrade has a series before and one after.
+// series returns the series of a drive. What changes at an upgrade has one series
+// before and one after.
 func (d *simulated) series() []string {
 	labels := fmt.Sprintf(`job="ssdprobe",instance=%q,device="nvme0n1",id=%q`, d.node, d.id)
 	all := simulatedHours * perHour
@@ -107,8 +109,7 @@ func (d *simulated) series() []string {
 	return list
 }
 
-// engines are the series that say which version runs on each node, of whose drives the
-// first decides.
+// engines returns the series that say which version runs on each node; the first drive of a node decides.
 func engines(fleet []*simulated) []string {
 	var list []string
 	seen := map[string]bool{}
@@ -131,7 +132,7 @@ func engines(fleet []*simulated) []string {
 	return list
 }
 
-// alert is what the alert about the drive is known by.
+// alert returns the labels that identify the alert about the drive.
 func (d *simulated) alert() string {
 	return fmt.Sprintf(`{alertname="SsdprobeDriveSlowerThanPeers",instance=%q,id=%q,model=%q,firmware=%q}`, d.node, d.id, d.model, d.firmware)
 }
@@ -144,8 +145,8 @@ func alerts(drives []*simulated) []string {
 	return list
 }
 
-// raises evaluates rules and alerts over the hours of a fleet, and wants that these
-// alerts about speed fire at some time, and no others.
+// raises evaluates rules and alerts over the hours of a fleet, and requires that
+// exactly the wanted alerts about speed fire at some time.
 func raises(t *testing.T, fleet []*simulated, want ...string) {
 	t.Helper()
 	folder, err := filepath.Abs(rulesDir())

@@ -21,7 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// labels are those of an alert as the rules make it.
+// labels are the labels of an alert as the rules produce it.
 type labels map[string]string
 
 func (l labels) name() string {
@@ -48,7 +48,8 @@ func batch(state string) labels {
 	return labels{"alertname": "SsdprobeBatchSlower", "severity": "warning", "state": state, "model": "PM9A3"}
 }
 
-// manager is a real Alertmanager with the inhibit rules of ssdprobe, which tells each alert by itself, at once.
+// manager is a real Alertmanager with the inhibit rules of ssdprobe, which sends each alert
+// separately and at once.
 type manager struct {
 	url   string
 	inbox *promtest.Inbox
@@ -68,7 +69,7 @@ receivers: [{name: inbox, webhook_configs: [{url: %q, send_resolved: true}]}]
 
 func inhibitRules() string { return filepath.Join(rulesDir(), "alertmanager", "inhibit_rules.yaml") }
 
-// tell sends alerts as Prometheus does, until it is taken: as firing, or as over.
+// tell sends alerts as Prometheus does, as firing or as resolved. It repeats until they are accepted.
 func (m manager) tell(t *testing.T, over bool, alerts ...labels) {
 	t.Helper()
 	var list []map[string]any
@@ -87,14 +88,14 @@ func (m manager) tell(t *testing.T, over bool, alerts ...labels) {
 		request.Header.Set("Content-Type", "application/json")
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			return false // it starts
+			return false // it is still starting
 		}
 		defer response.Body.Close()
 		return response.StatusCode == http.StatusOK
 	})
 }
 
-// told are the alerts that arrived as firing, by their names.
+// told returns the names of the alerts that arrived as firing.
 func (m manager) told() []string {
 	var names []string
 	for _, a := range m.inbox.All() {
@@ -112,7 +113,7 @@ func (m manager) await(t *testing.T, alerts ...labels) {
 	}
 }
 
-// silent are the alerts that Alertmanager keeps to itself because of another one.
+// silent returns the alerts that Alertmanager inhibits because of another one.
 func (m manager) silent(t *testing.T) []string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m.url, http.NoBody)
@@ -134,8 +135,8 @@ func (m manager) silent(t *testing.T) []string {
 	return names
 }
 
-// What is silent while a graver or a wider alert fires, and arrives when that is over; and what is told all the same.
-// Each case has a node of its own.
+// Some alerts are silent while a more severe or a wider alert fires, and arrive when that is
+// resolved; others are sent regardless. Each case has a node of its own.
 func TestInhibitRules(t *testing.T) {
 	const severe, degraded, beside, failing = "SsdprobeDriveSevere", "SsdprobeDriveDegraded", "SsdprobeDriveSlowerThanPeers", "SsdprobeProbeFailing"
 	cases := map[string]struct {
@@ -194,7 +195,7 @@ func TestInhibitRules(t *testing.T) {
 	m.await(t, first...)
 	m.tell(t, false, slices.Concat(silent, told, elsewhere)...)
 	m.await(t, slices.Concat(told, elsewhere)...)
-	// One more, which is told after all others were looked at.
+	// One more alert, which is sent after all others were processed.
 	last := labels{"alertname": "Last", "instance": "elsewhere"}
 	m.tell(t, false, last)
 	m.await(t, last)
@@ -206,7 +207,7 @@ func TestInhibitRules(t *testing.T) {
 	assert.ElementsMatch(t, want, m.silent(t))
 
 	m.tell(t, true, first...)
-	// What remains may silence some of the others, as a batch does: it ends as well.
+	// An alert that remains may silence some of the others, as that of a batch does: it is resolved as well.
 	for len(silent) > 0 {
 		var arrived, waiting []labels
 		testenv.Eventually(t, fmt.Sprintf("one of %v arrives", silent), func() bool {
@@ -226,7 +227,7 @@ func TestInhibitRules(t *testing.T) {
 	}
 }
 
-// Alerts, labels and states of the rules exist: one with a typing mistake inhibits nothing.
+// Alerts, labels and states in the rules have to exist: a rule with a typo inhibits nothing.
 func TestInhibitRulesNameWhatIsThere(t *testing.T) {
 	data, err := os.ReadFile(inhibitRules())
 	require.NoError(t, err)

@@ -16,8 +16,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
-// On a real Prometheus that scrapes what is exported, with native histograms and
-// without, every query of every dashboard returns data.
+// Every query of every dashboard returns data on a real Prometheus that scrapes the
+// exporter, with native histograms and without.
 func TestEveryQueryReturnsData(t *testing.T) {
 	for name, arguments := range map[string][]string{
 		"classic histograms": nil,
@@ -46,7 +46,7 @@ func TestEveryQueryReturnsData(t *testing.T) {
 	}
 }
 
-// returnsData asks all queries of a panel, and looks for the labels that it shows.
+// returnsData evaluates all queries of a panel, and checks for the labels that it shows.
 func returnsData(t *testing.T, s server, at time.Time, what string, p dashboards.Panel) {
 	t.Helper()
 	shown := map[string]bool{"Value": true}
@@ -76,7 +76,7 @@ func returnsData(t *testing.T, s server, at time.Time, what string, p dashboards
 	}
 }
 
-// hasValues asks for the values to choose from.
+// hasValues requires that a variable has values to choose from.
 func hasValues(t *testing.T, s server, variable dashboards.Object) {
 	t.Helper()
 	if variable["type"] != "query" {
@@ -89,7 +89,7 @@ func hasValues(t *testing.T, s server, variable dashboards.Object) {
 	assert.NotEmpty(t, values, label)
 }
 
-// recorded are the metrics that rules record.
+// recorded returns the metrics that rules record.
 func recorded(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -99,8 +99,7 @@ func recorded(t *testing.T) []string {
 	return names
 }
 
-// rulesWork finds rules that fail on real data, as with two series where a join
-// takes one.
+// rulesWork finds rules that fail on real data, for example with two series where a join allows one.
 func rulesWork(t *testing.T, s server) {
 	t.Helper()
 	var data struct {
@@ -112,7 +111,8 @@ func rulesWork(t *testing.T, s server) {
 		require.NoError(c, s.Ask(t, "/api/v1/rules", nil, &data))
 		for _, g := range data.Groups {
 			for _, r := range g.Rules {
-				// One that was not evaluated yet is unknown; one evaluation may fail where there is no time for it.
+				// A rule that was not evaluated yet is unknown; a single evaluation may
+				// fail on a busy machine.
 				assert.Equal(c, "ok", r.Health, "%s: %s", r.Name, r.LastError)
 			}
 		}
@@ -124,8 +124,8 @@ func rulesWork(t *testing.T, s server) {
 	assert.Equal(t, len(rules(t, "rules.yaml"))+len(rules(t, "alerts.yaml")), count)
 }
 
-// alertsWork waits for alerts of what is wrong in the snapshot, and finds alerts
-// for what is not and those whose text cannot be made.
+// alertsWork waits for the alerts about the problems in the snapshot. It fails on other
+// alerts, and on alerts whose text cannot be rendered.
 func alertsWork(t *testing.T, s server) {
 	t.Helper()
 	var data struct {

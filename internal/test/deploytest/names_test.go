@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// exported are the families that docs/metrics.md lists, which is made from the code.
+// exported returns the families in docs/metrics.md, which is generated from the code.
 func exported(t *testing.T) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "metrics.md"))
@@ -27,7 +27,7 @@ func exported(t *testing.T) []string {
 	return names
 }
 
-// What is asked for has to exist: in package export or as a recording rule.
+// Every metric that is queried has to exist: in package export or as a recording rule.
 func TestEveryNameIsKnown(t *testing.T) {
 	known := exported(t)
 	for _, r := range rules(t, "rules.yaml") {
@@ -50,8 +50,7 @@ func TestEveryNameIsKnown(t *testing.T) {
 	}
 }
 
-// Every recording rule is documented, and no other. Names that differ in their last part
-// may be in one row.
+// Exactly the existing recording rules are documented. Names that differ in their last part may share a row.
 func TestEveryRecordingRuleIsDocumented(t *testing.T) {
 	var documented, recorded []string
 	_, section, found := strings.Cut(document(t, "docs/metrics.md"), "\n## Recording rules\n")
@@ -72,7 +71,7 @@ func TestEveryRecordingRuleIsDocumented(t *testing.T) {
 	assert.ElementsMatch(t, recorded, documented)
 }
 
-// A state that does not exist would keep an alert from ever firing.
+// An alert with a state that does not exist would never fire.
 func TestEveryStateOfAnAlertExists(t *testing.T) {
 	var states []string
 	for _, r := range rules(t, "alerts.yaml") {
@@ -86,13 +85,14 @@ func TestEveryStateOfAnAlertExists(t *testing.T) {
 	}
 }
 
-// Code and documents name alerts: the view of the fleet asks for one, and advice leads to the runbook.
+// Alerts named in code and documents have to exist: the view of the fleet queries one, and advice
+// links to the runbook.
 func TestAlertsThatAreNamedElsewhereExist(t *testing.T) {
 	known := map[string]bool{}
 	for _, a := range rules(t, "alerts.yaml") {
 		known[a.Alert] = true
 	}
-	named := regexp.MustCompile(`\b(Ssdprobe[A-Z]\w+)(?:[^(.\w]|$)`) // and no regular expression of names
+	named := regexp.MustCompile(`\b(Ssdprobe[A-Z]\w+)(?:[^(.\w]|$)`) // not part of a regular expression
 	root, found := filepath.Join("..", "..", ".."), 0
 	for _, pattern := range []string{"README.md", "docs/*.md", "internal/*/*.go", "internal/test/*/*.go", "deploy/helm/ssdprobe/templates/*", "deploy/helm/ssdprobe/values.yaml"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
@@ -101,7 +101,7 @@ func TestAlertsThatAreNamedElsewhereExist(t *testing.T) {
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
 			if err != nil {
-				continue // a folder
+				continue // a directory
 			}
 			for _, name := range named.FindAllStringSubmatch(string(text), -1) {
 				found++
@@ -112,8 +112,8 @@ func TestAlertsThatAreNamedElsewhereExist(t *testing.T) {
 	assert.Greater(t, found, 30)
 }
 
-// metricNames are ssdprobe's own, recorded ones included, without what Prometheus
-// adds to the name of a histogram.
+// metricNames returns ssdprobe's own metrics, including recorded ones, without the suffixes that
+// Prometheus adds to histograms.
 func metricNames(text string) []string {
 	var names []string
 	for _, name := range regexp.MustCompile(`[a-z_]*:?ssdprobe_[a-z0-9_]+(:[a-z0-9_]+)?`).FindAllString(text, -1) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// However many drives are slow, short of half of them, exactly those alarm.
+// If less than half of the drives are slow, exactly those raise alerts.
 func TestSlowDrivesInFleetsOfAllSizes(t *testing.T) {
 	for _, c := range []struct{ slow, drives int }{{1, 4}, {1, 5}, {2, 5}, {1, 20}, {2, 20}, {4, 100}, {6, 100}, {30, 100}} {
 		t.Run(fmt.Sprintf("%d of %d", c.slow, c.drives), func(t *testing.T) {
@@ -21,7 +21,7 @@ func TestSlowDrivesInFleetsOfAllSizes(t *testing.T) {
 	}
 }
 
-// Of three drives nobody can say which one is right.
+// With three drives it is impossible to say which one is right.
 func TestFewDrivesAreNoPeers(t *testing.T) {
 	for drives := 1; drives <= 3; drives++ {
 		t.Run(fmt.Sprint(drives), func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestFewDrivesAreNoPeers(t *testing.T) {
 	}
 }
 
-// A slow firmware is one finding about the firmware, and hides no slow drive.
+// A slow firmware is one finding about the firmware, and does not hide a slow drive.
 func TestTwoFirmwaresOfAModel(t *testing.T) {
 	firmwares := func(drives, other int, slower float64) []*simulated {
 		fleet := simulatedFleet(drives)
@@ -70,7 +70,7 @@ func TestTwoFirmwaresOfAModel(t *testing.T) {
 	})
 }
 
-// All that a node slows is one finding about the node.
+// A node that slows all its drives is one finding about the node.
 func TestANodeWhoseDrivesAreAllSlow(t *testing.T) {
 	slowNode := func(drives int, slower float64) (fleet, slow []*simulated) {
 		fleet = simulatedFleet(drives)
@@ -115,8 +115,7 @@ func TestANodeWhoseDrivesAreAllSlow(t *testing.T) {
 	})
 }
 
-// Another version of the engine may measure anything: drives are compared with those
-// that the same version measures.
+// Another version of the engine may measure differently, so drives are only compared within the same version.
 func TestVersionsOfTheEngine(t *testing.T) {
 	// upgraded moves drives to version 2, which measures differently from then on.
 	upgraded := func(differs float64, when func(i int, d *simulated) (hour int)) []*simulated {
@@ -170,7 +169,7 @@ func TestVersionsOfTheEngine(t *testing.T) {
 	})
 }
 
-// A drive has one alert: that of its node, which says since when and why.
+// A drive has only one alert: that of its node, which says since when and why.
 func TestADriveThatItsNodeHasFound(t *testing.T) {
 	fleet := simulatedFleet(20)
 	fleet[7].by(2)
@@ -179,7 +178,7 @@ func TestADriveThatItsNodeHasFound(t *testing.T) {
 	raises(t, fleet, fleet[7].alert(), strings.Replace(fleet[8].alert(), "SlowerThanPeers", "Degraded", 1))
 }
 
-// Volumes of a cloud share a model and a size, and are made to differ.
+// Volumes of a cloud share a model and a size, but differ by design.
 func TestVolumesAreNoPeers(t *testing.T) {
 	fleet := simulatedFleet(20)
 	for _, d := range fleet {

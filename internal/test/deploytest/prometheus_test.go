@@ -21,8 +21,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
-// exporter serves what the daemon of recordtest.Snapshot does. With each scrape
-// more was measured and done: figures that never change have no rates.
+// exporter serves what the daemon of recordtest.Snapshot does. The counters grow with
+// each scrape, because counters that never change have no rates.
 func exporter(t *testing.T) *httptest.Server {
 	t.Helper()
 	latencies := export.NewLatencies()
@@ -59,7 +59,7 @@ func exporter(t *testing.T) *httptest.Server {
 		for i := range s.Controllers {
 			interrupts := s.Controllers[i].Interrupts
 			if interrupts == nil {
-				continue // a SATA drive has none of its own
+				continue // a SATA drive has no interrupts of its own
 			}
 			*interrupts.Remote += n
 			interrupts.Count += n
@@ -79,8 +79,8 @@ func exporter(t *testing.T) *httptest.Server {
 	return server
 }
 
-// numbered are the runs of the suite saturate as if they were of another one,
-// whose steps end in a number, as those of all depths and rounds do.
+// numbered returns the runs of the suite saturate as runs of another suite whose steps
+// end in a number, like those of depths and rounds.
 func numbered(runs []record.RunStatus, suite string) []record.RunStatus {
 	var all []record.RunStatus
 	for _, r := range runs {
@@ -99,7 +99,8 @@ func numbered(runs []record.RunStatus, suite string) []record.RunStatus {
 	return all
 }
 
-// nodes are as many as it takes for a firmware to be told from its nodes, and for six drives of one model.
+// nodes returns as many nodes as it takes to distinguish a firmware from its nodes, and
+// to have six drives of one model.
 func nodes() []string { return []string{"stor-06", "stor-07", "stor-08"} }
 
 // server is a real Prometheus with the rules and alerts of ssdprobe.
@@ -111,8 +112,8 @@ func start(t *testing.T, arguments ...string) server {
 	return startPods(t, []string{""}, arguments...)
 }
 
-// startPods has so many pods on each node at once, which differ in nothing but their
-// label pod.
+// startPods is like start, with the given pods on each node at the same time. They
+// differ only in their label pod.
 func startPods(t *testing.T, pods []string, arguments ...string) server {
 	t.Helper()
 	address := strings.TrimPrefix(exporter(t).URL, "http://")
@@ -129,7 +130,7 @@ func startPods(t *testing.T, pods []string, arguments ...string) server {
 	return server{promtest.Start(t, config.String(), arguments...)}
 }
 
-// ask runs a query for a moment, or for the half minute before it.
+// ask evaluates a query at one time, or over the half minute before it.
 func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []promtest.Series {
 	t.Helper()
 	if instant {
@@ -138,10 +139,9 @@ func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []pro
 	return s.QueryRange(t, at.Add(-30*time.Second), at, expr)
 }
 
-// await returns a moment at which every node had been scraped often enough for
-// rates, the rules had seen it, and each of these metrics had values: a group of
-// rules may be evaluated long after another. Queries ask for that moment: on a
-// machine with much to do, scrapes may fail later.
+// await returns a time at which every node had been scraped often enough for rates, the rules
+// had seen it, and each of the given metrics had values. A group of rules may be evaluated long
+// after another. Queries use that time, because on a busy machine later scrapes may fail.
 func (s server) await(t *testing.T, metrics ...string) time.Time {
 	t.Helper()
 	const ready = `count(count by (instance) (ssdprobe_build_info) and on (instance) count_over_time(ssdprobe_build_info[1m]) > 2 and on (instance) ` +

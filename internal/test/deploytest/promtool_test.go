@@ -25,7 +25,7 @@ func promtool(t *testing.T, arguments ...string) string {
 	return string(out)
 }
 
-// ruleFile is a file of rules, as far as it is looked at here.
+// ruleFile is a file of rules, with the fields that are used here.
 type ruleFile struct {
 	Groups []struct {
 		Name  string `yaml:"name"`
@@ -42,7 +42,7 @@ type rule struct {
 	Annotations   map[string]string `yaml:"annotations,omitempty"`
 }
 
-// rules are those of one file, in its order.
+// rules returns the rules of one file, in order.
 func rules(t *testing.T, name string) []rule {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(rulesDir(), name))
@@ -78,8 +78,8 @@ func ruleTests(t *testing.T) []string {
 	return files
 }
 
-// parses has promtool parse queries, by what they are for: as recording rules,
-// as it parses nothing else.
+// parses lets promtool parse queries, by their purpose. They are passed as recording rules, because
+// promtool parses nothing else.
 func parses(t *testing.T, queries map[string]string) {
 	t.Helper()
 	type group struct {
@@ -88,7 +88,7 @@ func parses(t *testing.T, queries map[string]string) {
 	}
 	all := group{Name: "queries"}
 	for what, expr := range queries {
-		// The label says in promtool's message which query is meant.
+		// The label identifies the query in promtool's messages.
 		all.Rules = append(all.Rules, rule{Record: fmt.Sprintf("query_%d", len(all.Rules)), Expr: expr, Labels: map[string]string{"what": what}})
 	}
 	data, err := yaml.Marshal(map[string][]group{"groups": {all}})

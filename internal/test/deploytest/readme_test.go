@@ -38,7 +38,7 @@ func TestTheRunbookListsEveryAlert(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// The alert that the README shows reads as promtool sees it, but for the time.
+// The alert in the README reads as in promtool, except for the time.
 func TestTheAlertOfTheReadme(t *testing.T) {
 	shown := regexp.MustCompile("(?s)fires one alert for it, `SsdprobeDriveDegraded`.*?```text\n(.*?)```").FindStringSubmatch(document(t, "README.md"))
 	require.NotNil(t, shown)
@@ -49,7 +49,7 @@ func TestTheAlertOfTheReadme(t *testing.T) {
 	}
 }
 
-// A newcomer has read enough before the list of documents.
+// The part of the README before the list of documents is short.
 func TestTheReadmeIsShort(t *testing.T) {
 	first, _, found := strings.Cut(document(t, "README.md"), "## Read on")
 	require.True(t, found)
@@ -65,7 +65,7 @@ func TestTheMetricsOfTheReadmeExist(t *testing.T) {
 	}
 }
 
-// Links of the documents to files of the tree, and to sections of them.
+// Links in the documents to files of the tree, and to sections in them, have a target.
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))

@@ -12,7 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
-// Prometheus has the address with its port as instance, unless somebody names the nodes. Either leads to the status page.
+// In Prometheus, instance is the address with its port, unless the nodes are given names. Both must
+// lead to the status page.
 func TestRecordingsAreLinkedByTheAddressOfTheNode(t *testing.T) {
 	var panel dashboards.Panel
 	for _, r := range dashboards.All()["device"].Rows {
@@ -32,7 +33,7 @@ func TestRecordingsAreLinkedByTheAddressOfTheNode(t *testing.T) {
 	}
 	s := promtest.StartWith(t, history+"# EOF\n")
 	for instance, address := range addresses {
-		// Of one value: Grafana escapes nothing.
+		// Grafana does not escape a single value.
 		series := s.Query(t, time.Unix(1767225600, 0), choose(panel.Queries[0].Expr, map[string]string{"instance": instance}))
 		require.Len(t, series, 1, instance)
 		assert.Equal(t, address, series[0].Metric["address"], instance)

@@ -14,8 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
-// While a pod is replaced there are two of it in what Prometheus remembers. No query
-// fails then, and nothing is there twice.
+// While a pod is replaced, Prometheus remembers two of it. No query may fail then, and nothing may appear twice.
 func TestWhilePodsAreReplaced(t *testing.T) {
 	s := startPods(t, []string{"old", "new"})
 	at := s.await(t)
@@ -40,13 +39,13 @@ func TestWhilePodsAreReplaced(t *testing.T) {
 	t.Run("device is of one device on one node", func(t *testing.T) { isOfOneDevice(t, s, at) })
 }
 
-// answers asks everything that a dashboard asks, with everything chosen.
+// answers evaluates every query of a dashboard, with everything chosen.
 func answers(t *testing.T, s server, at time.Time, d dashboards.Dashboard) {
 	t.Helper()
 	for _, r := range d.Rows {
 		for _, p := range r.Panels {
 			for _, q := range p.Queries {
-				series := s.ask(t, at, filled(q.Expr), q.Instant) // fails when Prometheus does
+				series := s.ask(t, at, filled(q.Expr), q.Instant) // fails if the query fails
 				assert.True(t, p.Kind != "table" || !slices.ContainsFunc(series, func(r promtest.Series) bool { return r.Metric["pod"] != "" }),
 					"%s/%s: a row for each pod", r.Title, p.Title)
 			}
@@ -57,7 +56,7 @@ func answers(t *testing.T, s server, at time.Time, d dashboards.Dashboard) {
 	}
 }
 
-// isOfTheModel chooses a model that no drive is of: nothing is left of anything.
+// isOfTheModel chooses a model that no drive has: nothing may be left.
 func isOfTheModel(t *testing.T, s server, at time.Time, d dashboards.Dashboard) {
 	t.Helper()
 	queries, _ := expressions(d)

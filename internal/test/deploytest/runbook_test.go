@@ -20,7 +20,7 @@ func runbook(t *testing.T) string {
 	return string(data)
 }
 
-// fenced are the lines in the code blocks of a language.
+// fenced returns the lines in the code blocks of a language.
 func fenced(text, language string) []string {
 	var lines []string
 	for _, block := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(text, -1) {
@@ -43,8 +43,7 @@ func TestPromtoolParsesTheQueriesOfTheRunbook(t *testing.T) {
 	parses(t, queries)
 }
 
-// The commands are not run, as they need the drives that they are about; their
-// words and flags are known.
+// The commands are not run, because they need the drives that they are about. Only their words and flags are checked.
 func TestTheCommandsOfTheRunbookExist(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "ssdprobe")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../../cmd/ssdprobe").CombinedOutput()
@@ -56,8 +55,7 @@ func TestTheCommandsOfTheRunbookExist(t *testing.T) {
 			continue
 		}
 		seen[line] = true
-		// With --help flags are still parsed and nothing is done. Help of another
-		// command is what an unknown word gets.
+		// With --help, flags are still parsed but nothing is done. An unknown word gives the help of another command.
 		out, err := exec.CommandContext(t.Context(), binary, append(words[1:], "--help")...).CombinedOutput()
 		require.NoError(t, err, "%s: %s", line, out)
 		assert.Contains(t, string(out), "\n  ssdprobe "+words[1], line)

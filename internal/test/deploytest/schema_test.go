@@ -14,16 +14,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 )
 
-// plainTypes are Grafana's types as JSON has them: the value of an enumeration in
-// place of its name. Of options a part may be given, the rest has defaults; a
-// property that there is none of is refused all the same.
+// plainTypes are Grafana's types in the form of JSON: the value of an enumeration in place of its name.
+// Options may be incomplete, because the rest has defaults; unknown properties are still refused.
 const plainTypes = `
 export type Plain<T> = T extends string ? ` + "`${T}`" + ` : T extends number ? (number extends T ? T : ` + "`${T}` extends `${infer N extends number}` ? N : T" + `)
   : T extends (infer E)[] ? Plain<E>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 export type Part<T> = T extends (infer E)[] ? Part<E>[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T;
 `
 
-// types are where Grafana keeps the options of each kind of panel.
+// types returns the files in which Grafana keeps the options of each kind of panel.
 func types() map[string]string {
 	return map[string]string{
 		"timeseries": "timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen", "stat": "stat/panelcfg/x/StatPanelCfg_types.gen",
@@ -47,7 +46,7 @@ func TestGrafanasTypesAcceptTheDashboards(t *testing.T) {
 	require.NoError(t, err, string(out))
 }
 
-// typescript is a dashboard as values of Grafana's types.
+// typescript returns a dashboard as values of Grafana's types.
 func typescript(t *testing.T, d dashboards.Dashboard) string {
 	t.Helper()
 	var b strings.Builder
@@ -63,7 +62,7 @@ func typescript(t *testing.T, d dashboards.Dashboard) string {
 	m := d.Model()
 	for _, a := range m["annotations"].(dashboards.Object)["list"].([]dashboards.Object) {
 		for _, own := range []string{"target", "useValueForTime", "titleFormat", "textFormat", "tagKeys"} {
-			delete(a, own) // the Prometheus data source's, which the types of dashboards do not know
+			delete(a, own) // belongs to the Prometheus data source, which the types of dashboards do not include
 		}
 	}
 	for _, p := range panels(m) {
@@ -73,7 +72,7 @@ func typescript(t *testing.T, d dashboards.Dashboard) string {
 		}
 		require.Contains(t, types(), kind)
 		fmt.Fprintf(&b, "export const options%d: Plain<Part<%s.Options>> = %s;\n", p["id"], identifier(kind), value(p["options"]))
-		if kind == "stat" { // it has no options of fields
+		if kind == "stat" { // it has no field options
 			continue
 		}
 		fmt.Fprintf(&b, "export const custom%d: Plain<Part<%s.FieldConfig>> = %s;\n", p["id"], identifier(kind),

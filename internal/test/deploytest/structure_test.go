@@ -13,8 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 )
 
-// allQueries are those of all panels, annotations and variables, by what they
-// are for, with values in place of variables.
+// allQueries returns the queries of all panels, annotations and variables, by their
+// purpose, with values in place of variables.
 func allQueries() map[string]string {
 	all := map[string]string{}
 	for name, d := range dashboards.All() {
@@ -38,21 +38,21 @@ func allQueries() map[string]string {
 	return all
 }
 
-// labelValues takes the query of a variable apart.
+// labelValues splits the query of a variable.
 func labelValues(variable dashboards.Object) (match, label string) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(variable["query"].(dashboards.Object)["query"].(string), "label_values("), ")")
 	at := strings.LastIndex(inner, ", ")
 	return inner[:at], inner[at+2:]
 }
 
-// filled is a query as Grafana sends it when everything is chosen. Variables of one
-// value have no word for that, and are everything here too.
+// filled returns a query as Grafana sends it with All chosen. Single-value variables
+// have no All, but match everything here, too.
 func filled(expr string) string {
 	return choose(regexp.MustCompile(`="\$(\w+)"`).ReplaceAllString(expr, `=~"$$$1"`), nil)
 }
 
-// choose is a query as Grafana sends it with values of variables, and all values of
-// the others.
+// choose returns a query as Grafana sends it with the given values of variables, and
+// all values of the others.
 func choose(expr string, values map[string]string) string {
 	pairs := []string{"$__rate_interval", "1m", "$__range", "1m"}
 	for _, name := range []string{"model", "instance", "device", "id", "suite"} {
@@ -87,7 +87,7 @@ func TestDashboardsAreWellFormed(t *testing.T) {
 				title := p["title"].(string)
 				at := p["gridPos"].(dashboards.Object)
 				if p["type"] == "row" {
-					if folded { // what is in it takes no place until it is opened
+					if folded { // its panels take no space until it is opened
 						taken = map[[2]int]string{}
 					}
 					folded = p["collapsed"] == true
@@ -107,7 +107,7 @@ func TestDashboardsAreWellFormed(t *testing.T) {
 	}
 }
 
-// panels are those of a dashboard, rows and what is folded in them included.
+// panels returns the panels of a dashboard, including rows and the panels folded in them.
 func panels(model dashboards.Object) []dashboards.Object {
 	var all []dashboards.Object
 	for _, p := range model["panels"].([]dashboards.Object) {
@@ -119,7 +119,7 @@ func panels(model dashboards.Object) []dashboards.Object {
 	return all
 }
 
-// Rows of what only some devices have, or only some suites make, are folded, and no others.
+// Rows about what only some devices have, or only some suites produce, are folded, and no others.
 func TestRowsThatMayBeEmptyAreFolded(t *testing.T) {
 	some := regexp.MustCompile(`ssdprobe_nvme_|ssdprobe_drive_[^h]|suite="(depth-sweep|steady-state)"`)
 	for name, d := range dashboards.All() {
@@ -132,7 +132,7 @@ func TestRowsThatMayBeEmptyAreFolded(t *testing.T) {
 	}
 }
 
-// occupy marks the places of a panel on the grid of 24 columns.
+// occupy marks the cells of a panel on the grid of 24 columns.
 func occupy(t *testing.T, taken map[[2]int]string, title string, at dashboards.Object) {
 	t.Helper()
 	x, y, w, h := at["x"].(int), at["y"].(int), at["w"].(int), at["h"].(int)
@@ -164,8 +164,7 @@ func wellFormed(t *testing.T, p dashboards.Object) {
 	}
 }
 
-// All dashboards choose by the same variables, so a link that takes them along
-// keeps what is chosen.
+// All dashboards have the same variables, so a link that passes them on keeps the selection.
 func TestLinksKeepTheChosenDevice(t *testing.T) {
 	shared := []string{"datasource", "model", "instance", "device", "id"}
 	known := map[string]bool{}
@@ -196,8 +195,8 @@ func TestLinksKeepTheChosenDevice(t *testing.T) {
 	}
 }
 
-// checkDataLinks wants of a table with devices that they lead to their dashboard,
-// and that the columns are there that the link is made from.
+// checkDataLinks requires that the devices in a table link to their dashboard, and that
+// the columns exist from which the link is built.
 func checkDataLinks(t *testing.T, p dashboards.Panel) {
 	t.Helper()
 	if p.Kind != "table" || !strings.Contains(fmt.Sprint(p.Transform), "device:Device") {

@@ -10,8 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 )
 
-// expressions are the queries of a dashboard as they are written down, by what they
-// are for: of its panels and annotations, and what its variables match.
+// expressions returns the queries of a dashboard as written, by their purpose: those of
+// its panels and annotations, and the matches of its variables.
 func expressions(d dashboards.Dashboard) (queries, matches map[string]string) {
 	queries, matches = map[string]string{}, map[string]string{}
 	for _, r := range d.Rows {
@@ -32,9 +32,9 @@ func expressions(d dashboards.Dashboard) (queries, matches map[string]string) {
 	return queries, matches
 }
 
-// Grafana puts all values into the query in place of All, unless it is told what to
-// put there: with a fleet these are many. It escapes values for regular expressions
-// only of variables that may have several.
+// For All, Grafana puts all values into the query, unless the variable says what to put
+// there. With a fleet these are many. Grafana escapes values for regular expressions
+// only for multi-value variables.
 func TestAllOfAVariableIsShort(t *testing.T) {
 	for name, d := range dashboards.All() {
 		t.Run(name, func(t *testing.T) {
@@ -66,8 +66,8 @@ func TestAllOfAVariableIsShort(t *testing.T) {
 	}
 }
 
-// The id of a probe file is the same on all nodes, and the names of drives are: the
-// dashboard of one device asks for one on one node in each of its queries.
+// The id of a probe file and the names of drives are the same on all nodes, so each
+// query in the dashboard of a device selects one device on one node.
 func TestTheDashboardOfADeviceIsOfOneDevice(t *testing.T) {
 	d := dashboards.All()["device"]
 	for _, v := range d.Variables {
@@ -83,14 +83,14 @@ func TestTheDashboardOfADeviceIsOfOneDevice(t *testing.T) {
 		assert.NotEmpty(t, asked, what)
 		for _, selector := range asked {
 			assert.Contains(t, selector, `instance="$instance"`, what)
-			if !strings.HasPrefix(selector, "ssdprobe_recording") { // those are of the node
+			if !strings.HasPrefix(selector, "ssdprobe_recording") { // those belong to the node
 				assert.Contains(t, selector, `id="$id"`, what)
 			}
 		}
 	}
 }
 
-// What looks back over all of the time shown reads it anew for each point of a range.
+// A range query that looks back over the whole time shown reads all of it for each point.
 func TestAllOfTheTimeShownIsReadOnce(t *testing.T) {
 	found := 0
 	for name, d := range dashboards.All() {
@@ -108,7 +108,7 @@ func TestAllOfTheTimeShownIsReadOnce(t *testing.T) {
 	assert.Positive(t, found)
 }
 
-// A graph of every drive of a fleet says nothing and takes long.
+// A graph with every drive of a fleet is unreadable and slow.
 func TestNoGraphOfTheFleetHasALineForEachDrive(t *testing.T) {
 	for _, r := range dashboards.All()["fleet"].Rows {
 		for _, p := range r.Panels {

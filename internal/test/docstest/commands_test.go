@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// root is the tree.
+// root is the root of the repository.
 const root = "../../.."
 
-// documents are those that people follow.
+// documents returns the documents that users follow.
 func documents(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
@@ -31,8 +31,8 @@ func text(t *testing.T, path string) string {
 	return string(data)
 }
 
-// commands are the lines of the code of a document, without comments and with what a
-// backslash continues; without files, which begin with a key or a section.
+// commands returns the code lines of a document, without comments and with continued lines joined.
+// It leaves out blocks that are files, which begin with a key or a section.
 func commands(document string) []string {
 	document = strings.ReplaceAll(document, "\\\n", "")
 	var blocks []string
@@ -73,7 +73,7 @@ Text.
 `+"```sh\nin a fence\n```\n\n```promql\nsum(a)\n```\n"))
 }
 
-// letOff are the beginnings of commands in a document that, as CONTRIBUTING.md says, no test runs.
+// letOff returns the beginnings of the commands in a document that no test runs, as CONTRIBUTING.md describes.
 func letOff(t *testing.T, document string) []string {
 	t.Helper()
 	var all []string
@@ -86,8 +86,7 @@ func letOff(t *testing.T, document string) []string {
 	return all
 }
 
-// elsewhere are the commands of docs that tests of other packages run, by how they
-// begin, and those tests.
+// elsewhere maps the beginnings of commands in docs to the tests of other packages that run them.
 var elsewhere = map[string]string{
 	"make dist":                                 "internal/test/manifesttest TestDist",
 	"make bench ARGS='-list'":                   "internal/test/docstest TestTheListOfBenchmarks",

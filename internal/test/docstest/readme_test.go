@@ -23,7 +23,7 @@ import (
 // patience bounds waiting for what a test observes; nothing takes that long.
 const patience = 3 * time.Minute
 
-// relaxed is a configuration for machines that do other things while tests run.
+// relaxed is a configuration for machines that are busy while tests run.
 const relaxed = `
 devices: {enabled: false}
 files: [{path: PROBED, size: 16MiB}]
@@ -32,13 +32,12 @@ probes:
   - {name: read-4k, interval: 1s, ios: 64, timeout: 10s}
 `
 
-// reader is a person who follows README.md in a clone, with a state, a target and an
-// address of the test's own.
+// reader is a user who follows README.md in a clone, with a state, a target and an address for the test.
 type reader struct {
 	t     *testing.T
 	clone string
 	words *strings.Replacer
-	// daemon is the one that runs now, and url where it listens.
+	// daemon is the running daemon, and url is where it listens.
 	daemon *exec.Cmd
 	ended  chan struct{}
 	said   *output
@@ -74,17 +73,17 @@ func (r *reader) run(ctx context.Context, command string) (string, error) {
 	return string(out), err
 }
 
-// start starts a daemon and waits until it says where it listens.
+// start starts a daemon and waits until it prints where it listens.
 func (r *reader) start(command string) {
 	r.stop()
 	r.said, r.ended = &output{}, make(chan struct{})
 	r.daemon = exec.Command("bash", "-c", command)
 	r.daemon.Dir, r.daemon.Stdout, r.daemon.Stderr = r.clone, r.said, r.said
-	r.daemon.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // make and what it starts
+	r.daemon.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // make and its children
 	require.NoError(r.t, r.daemon.Start())
 	go func() {
 		defer close(r.ended)
-		_ = r.daemon.Wait() // make tells of the signal
+		_ = r.daemon.Wait() // make reports the signal as an error
 	}()
 	listens := regexp.MustCompile(`status +http://(\S+)/`)
 	r.eventually(command+" listens", func() bool {
@@ -96,12 +95,12 @@ func (r *reader) start(command string) {
 	})
 }
 
-// stop is Ctrl-C.
+// stop presses Ctrl-C.
 func (r *reader) stop() {
 	if r.daemon == nil {
 		return
 	}
-	_ = syscall.Kill(-r.daemon.Process.Pid, syscall.SIGINT) // it may have ended
+	_ = syscall.Kill(-r.daemon.Process.Pid, syscall.SIGINT) // it may have ended already
 	<-r.ended
 	r.daemon = nil
 	assert.NotContains(r.t, r.said.String(), "level=ERROR")
@@ -141,9 +140,8 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// Each command of README.md in its order, but for those that CONTRIBUTING.md says no test runs and
-// those that install into this machine, which are tested where that is a machine to
-// spare: see elsewhere.
+// TestReadme runs each command of README.md in order, except those that CONTRIBUTING.md exempts and those
+// that install into this machine. Other tests run the latter in disposable machines: see elsewhere.
 func TestReadme(t *testing.T) {
 	r := newReader(t)
 	t.Cleanup(r.stop)
@@ -170,7 +168,7 @@ func TestReadme(t *testing.T) {
 		default:
 			r.stop()
 			out, err := r.run(t.Context(), mine)
-			switch { // what short runs on a machine with other work may end with
+			switch { // possible results of short runs on a busy machine
 			case saved && strings.HasPrefix(command, "bin/ssdprobe run") && err != nil,
 				strings.Contains(command, "compare") && err != nil:
 				require.Equal(t, "exit status 3", err.Error(), out) // slower than before

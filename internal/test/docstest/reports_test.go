@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// Each command of docs/reports.md in its order, on loop devices and in less time.
+// TestReports runs each command of docs/reports.md in order, on loop devices and in less time.
 func TestReports(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "ssdprobe"), root+"/cmd/ssdprobe")

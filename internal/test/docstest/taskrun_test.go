@@ -16,17 +16,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// At most so many pages, README among them, and calls of ssdprobe does a task take.
+// A task takes at most this many pages, including the README, and calls of ssdprobe.
 const mostLooks, mostCalls = 4, 3
 
-// user is somebody with README, the help and a terminal.
+// user is a user with the README, the help and a terminal.
 type user struct {
 	binary, dir string
-	// terminal has the commands find ssdprobe, with a state of the test's own.
+	// terminal is an environment in which commands find ssdprobe, with a temporary state.
 	terminal []string
-	// words replaces what the user types by what a busy machine and a short test need.
+	// words holds replacements in what the user types, for a busy machine and a short test.
 	words []string
-	// beside is what goes on in another terminal.
+	// beside is a command that runs in another terminal.
 	beside *testenv.Program
 }
 
@@ -54,7 +54,7 @@ func (u *user) command(ctx context.Context, line string) *exec.Cmd {
 	return c
 }
 
-// start has a command go on in another terminal once it says so.
+// start starts a command in another terminal and waits until it prints that it has begun.
 func (u *user) start(t *testing.T, k task) {
 	t.Helper()
 	u.beside = testenv.StartCommand(t, u.command(context.WithoutCancel(t.Context()), "exec "+k.beside))
@@ -94,7 +94,7 @@ func (u *user) do(t *testing.T, k task) {
 	}
 }
 
-// read returns a page, and whether those that were read before name it.
+// read returns a page, and whether the pages read before name it.
 func (u *user) read(t *testing.T, name, before string) (page string, named bool) {
 	t.Helper()
 	switch {
@@ -115,7 +115,7 @@ func (u *user) read(t *testing.T, name, before string) (page string, named bool)
 	return string(out), name == "" || listed && strings.Contains(before, "ssdprobe "+parent) || strings.Contains(before, "ssdprobe "+name)
 }
 
-// words of a line that begins ssdprobe are the commands, flags and parameters that a user has to know.
+// words returns the commands, flags and parameters in the ssdprobe calls of a line, which a user has to know.
 func words(line string) []string {
 	var all []string
 	for _, call := range regexp.MustCompile(`\bssdprobe ([^|>)]*)`).FindAllStringSubmatch(line, -1) {
@@ -127,7 +127,8 @@ func words(line string) []string {
 	return all
 }
 
-// Each task can be done, and its commands, flags and parameters are found on few pages, each of which is named by one before it.
+// Each task can be done. Its commands, flags and parameters are on few pages, each of which is
+// named by an earlier one.
 func TestTasks(t *testing.T) {
 	u := newUser(t)
 	require.Len(t, tasks, 30)

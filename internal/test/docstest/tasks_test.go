@@ -1,22 +1,22 @@
 package docstest
 
-// A task is something that a new user wants, in the user's words, and the way to it.
+// task is something that a new user wants, in the user's words, and how to do it.
 type task struct {
 	wish string
-	// looks are the pages that the user reads for it: README, the name of a command for its --help ("ssdprobe" for that
-	// of all), or a document that README links to.
+	// looks are the pages that the user reads for it: README, the name of a command for its --help
+	// ("ssdprobe" for the overview), or a document that README links to.
 	looks []string
-	// beside is a command of another terminal, which goes on, and begun what it prints once it does.
+	// beside is a command that keeps running in another terminal, and begun is what it prints once it has begun.
 	beside, begun string
-	// runs are the commands, exit is how the last one ends, and says is in what it prints. Where that takes a while,
-	// as learning does, the user repeats the last one.
+	// runs are the commands. exit is the exit code of the last one, and says is part of its output.
+	// If that takes a while, as learning does, the user repeats the last command.
 	runs    []string
 	exit    int
 	says    string
 	repeats bool
 }
 
-// learning is the configuration of task 1: what the user wants, and what this test needs on a busy machine.
+// learning writes the configuration of task 1: what the user wants, and what this test needs on a busy machine.
 const learning = `printf '%s\n' 'devices: {enabled: false}' 'files: [{path: watched, size: 16MiB}]' \
   'probes: [{name: read-4k, interval: 2s, ios: 64}]' 'drift: {baseline_rounds: 10, threshold: 10}' \
   'admission: {max_io_pressure: 1, max_cpu_wait: 1, max_utilisation: 1, max_in_flight: 100000}' |

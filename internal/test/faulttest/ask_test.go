@@ -12,12 +12,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// locked is a daemon that speaks TLS, for 127.0.0.1 and example.com.
+// locked is a daemon with TLS, for 127.0.0.1 and example.com.
 type locked struct {
 	dir, state, url, certificate, key string
 }
 
-// startLocked starts one with a web configuration, in which CERT and KEY stand for files.
+// startLocked starts a daemon with a web configuration, in which CERT and KEY stand for files.
 func startLocked(t *testing.T, web string) locked {
 	t.Helper()
 	d := locked{dir: testenv.OnDisk(t), state: t.TempDir()}
@@ -29,8 +29,8 @@ func startLocked(t *testing.T, web string) locked {
 	return d
 }
 
-// Every command that asks a daemon over TLS, with a password, with what is right and with all that may be wrong:
-// who reads the error knows which flag to give.
+// Every command that asks a daemon over TLS with a password, with correct and with all kinds of
+// wrong settings. The error says which flag to give.
 func TestCommandsAskADaemonOverTLSWithAPassword(t *testing.T) {
 	t.Parallel()
 	const password, guess = "correct-horse", "battery-staple"
@@ -114,13 +114,13 @@ func TestReadySaysWhenNobodyAnswers(t *testing.T) {
 	got = ssdprobe(t, nil, "ready", "--wait", "soon")
 	assert.Equal(t, 2, got.code)
 	assert.Contains(t, got.stderr, `--wait: "soon" is not a duration`)
-	// As a variable of Kubernetes has an address of IPv6.
+	// An IPv6 address in the form of a Kubernetes variable.
 	got = ssdprobe(t, nil, "ready", "--url", "http://::1:1")
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.stderr, "ask the daemon at http://[::1]:1: ")
 }
 
-// As after an installation: the question comes before the daemon does.
+// As after an installation: the command runs before the daemon is up.
 func TestReadyWaits(t *testing.T) {
 	t.Parallel()
 	dir, state := testenv.OnDisk(t), t.TempDir()
@@ -134,7 +134,8 @@ func TestReadyWaits(t *testing.T) {
 	assert.Contains(t, asking.Stdout.Text(), "http://"+address+": ")
 }
 
-// In a pod the DaemonSet says by a variable which node it is on; kubectl exec hands it on, the name of the host is the pod's.
+// In a pod, a variable set by the DaemonSet names the node, and kubectl exec passes it on. The host
+// name is that of the pod.
 func TestVariablesOfAPod(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)

@@ -14,8 +14,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// A probe file below an automounter: the filesystem is mounted by being watched. When the automounter no longer answers,
-// a look at its directory waits for ever: the other target goes on, and so does this one when it answers again.
+// A probe file below an automounter: watching it mounts the filesystem. When the automounter no
+// longer answers, an access to its directory waits forever. The other target continues, and so does
+// this one when the automounter answers again.
 func TestAutomount(t *testing.T) {
 	t.Parallel()
 	device, calm := testenv.LoopDevice(t, 256<<20, testenv.Options{}), testenv.OnDisk(t)

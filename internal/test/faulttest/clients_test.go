@@ -20,7 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// watched is a daemon for clients to come to, with what it holds before they do.
+// watched starts a daemon for the clients, and returns its resource use before they connect.
 func watched(t *testing.T) (*daemon, string, use) {
 	t.Helper()
 	dir := testenv.OnDisk(t)
@@ -37,7 +37,7 @@ func (d *daemon) address(t *testing.T) string {
 	return parsed.Host
 }
 
-// crowdTime is how long a crowd of clients stays at least: a minute when there is time for a soak.
+// crowdTime returns how long a crowd of clients stays at least: a minute in a soak.
 func crowdTime() time.Duration {
 	if os.Getenv("SSDPROBE_SOAK") == "" {
 		return 0
@@ -45,13 +45,13 @@ func crowdTime() time.Duration {
 	return time.Minute
 }
 
-// 200 scrapers at once, each with a connection of its own: every answer is whole or a refusal, each gets its answers, and
-// the probes go on.
+// 200 scrapers at once, each with a connection of its own. Every answer is complete or a refusal,
+// each scraper gets its answers, and probing continues.
 func TestParallelScrapers(t *testing.T) {
 	t.Parallel()
 	const scrapers, answers = 200, 2
 	d, id, before := watched(t)
-	// Hundreds of answers are many waits: beside other packages on two CPUs they take a minute.
+	// Hundreds of answers need many waits: with other packages on two CPUs they take a minute.
 	ctx, cancel := context.WithTimeout(t.Context(), crowdTime()+3*patience)
 	defer cancel()
 	start := time.Now()
@@ -69,7 +69,7 @@ func TestParallelScrapers(t *testing.T) {
 					return err
 				case whole:
 					got++
-				default: // refused, as no scraper is that asks again at once for long
+				default: // refused; a scraper that retries at once is not refused for long
 					<-again.C
 				}
 			}
@@ -82,10 +82,11 @@ func TestParallelScrapers(t *testing.T) {
 	d.stop(t)
 }
 
-// answerTime is for how long the server sends an answer; on a busy machine that may be too short for a crowd.
+// answerTime is the server's time limit for sending an answer; on a busy machine that may be too short for a crowd.
 const answerTime = 10 * time.Second
 
-// scrapeOnce reports whether the answer was whole; false is a refusal because too many ask, or the time for it was over.
+// scrapeOnce reports whether the answer was complete; false means a refusal because of too many
+// requests, or a timeout.
 func scrapeOnce(ctx context.Context, client *http.Client, address string) (whole bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -117,7 +118,7 @@ func scrapeOnce(ctx context.Context, client *http.Client, address string) (whole
 	return true, nil
 }
 
-// dial opens a connection with a small buffer, so that a client that does not read stops who writes to it.
+// dial opens a connection with a small buffer, so that a client that does not read blocks the server's writes.
 func dial(t *testing.T, address string) net.Conn {
 	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
@@ -126,7 +127,7 @@ func dial(t *testing.T, address string) net.Conn {
 	return c
 }
 
-// 100 clients ask for all there is, several times over in one connection, and read nothing.
+// 100 clients request everything, several times over one connection, and read nothing.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	const readers = 100
@@ -148,7 +149,7 @@ func TestSlowReaders(t *testing.T) {
 	d.stop(t)
 }
 
-// 10 000 connections on which nothing is ever asked, half of a request on every other: a scraper is answered all the while.
+// 10 000 connections without a complete request, half a request on every other one: a scraper is still answered.
 func TestHalfOpenConnections(t *testing.T) {
 	t.Parallel()
 	const connections, spare = 10_000, 1000

@@ -13,8 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// mountedConfig is a configuration in a directory as the kubelet makes it of a ConfigMap: what is in the files changes when
-// a link is swapped.
+// mountedConfig is a configuration in a directory as the kubelet mounts a ConfigMap: the content of
+// the files changes when a link is swapped.
 type mountedConfig struct{ dir string }
 
 func mountConfig(t *testing.T, configuration string) mountedConfig {
@@ -27,7 +27,7 @@ func mountConfig(t *testing.T, configuration string) mountedConfig {
 
 func (c mountedConfig) path() string { return filepath.Join(c.dir, "ssdprobe.yaml") }
 
-// swap puts another content in place.
+// swap replaces the content.
 func (c mountedConfig) swap(t *testing.T, version, configuration string) {
 	t.Helper()
 	dir := filepath.Join(c.dir, "..", version)
@@ -45,7 +45,7 @@ func startConfigured(t *testing.T, config string) *daemon {
 	return &daemon{Program: p, config: config, state: state, url: p.Stdout.Find(t, `status +(http://\S+/)`)[1]}
 }
 
-// awaitChanged waits until the file is said to hold something else than what is in force, or the same.
+// awaitChanged waits until the file is reported as changed (1) or unchanged (0) from the active configuration.
 func (d *daemon) awaitChanged(t *testing.T, changed float64) {
 	t.Helper()
 	eventually(t, "the configuration file has changed", func() bool {
@@ -54,8 +54,8 @@ func (d *daemon) awaitChanged(t *testing.T, changed float64) {
 	})
 }
 
-// A ConfigMap that is edited by hand: what is in force stays, and it is said; so with one that is bad, and when the
-// filesystem of the file hangs.
+// A ConfigMap is edited manually: the active configuration stays, and the change is reported. The
+// same holds for an invalid one, and when the filesystem of the file hangs.
 func TestConfigurationEditedByHand(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)
@@ -97,7 +97,7 @@ func TestConfigurationEditedByHand(t *testing.T) {
 	assert.Len(t, regexp.MustCompile(`level=WARN msg="configuration file" warning="the configuration file .*would be refused`).FindAllString(d.Stderr.Text(), -1), 1, "once for each content")
 }
 
-// With reload_on_change, what is edited is taken, and what is bad refused.
+// With reload_on_change, an edited file is loaded, and an invalid one is refused.
 func TestReloadOnChange(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)

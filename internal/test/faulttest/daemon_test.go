@@ -21,7 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// everySecond makes rounds come every second, and lets neither a busy test machine nor its other tests stop them.
+// everySecond starts a round every second, even if the machine is busy with other tests.
 const everySecond = `
 discovery_interval: 1s
 fallback_file: false
@@ -31,7 +31,7 @@ probes:
   - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 1s, ios: 4, timeout: 3s, targets: files}
 `
 
-// onFiles is a configuration that watches nothing but small probe files, with locks of the test's own.
+// onFiles returns a configuration that watches only small probe files, with a separate lock directory.
 func onFiles(t *testing.T, dirs ...string) string {
 	t.Helper()
 	var files strings.Builder
@@ -41,7 +41,7 @@ func onFiles(t *testing.T, dirs ...string) string {
 	return fmt.Sprintf("lock_dir: %s\ndevices: {enabled: false}\nfiles:\n%s%s", t.TempDir(), files.String(), everySecond)
 }
 
-// file writes a file of the test's own.
+// file writes a temporary file.
 func file(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -53,7 +53,7 @@ func file(t *testing.T, name, text string) string {
 type daemon struct {
 	*testenv.Program
 	config, state string
-	url           string // with a slash at its end
+	url           string // ends with a slash
 }
 
 // startDaemon starts a daemon with a configuration and returns it once it is ready.
@@ -67,7 +67,7 @@ func startDaemonWith(t *testing.T, environment []string, state, configuration st
 	return startDaemonIn(t, "", environment, state, configuration)
 }
 
-// startDaemonIn starts a daemon in a world of its own: see testenv.StartIn.
+// startDaemonIn starts a daemon in a prepared environment: see testenv.StartIn.
 func startDaemonIn(t *testing.T, world string, environment []string, state, configuration string) *daemon {
 	t.Helper()
 	config := file(t, "ssdprobe.yaml", configuration)
@@ -81,20 +81,20 @@ func startDaemonIn(t *testing.T, world string, environment []string, state, conf
 	return &daemon{Program: p, config: config, state: state, url: p.Stdout.Find(t, `status +(http://\S+/)`)[1]}
 }
 
-// stop ends the daemon as systemd does.
+// stop stops the daemon as systemd does.
 func (d *daemon) stop(t *testing.T) {
 	t.Helper()
 	d.Signal(t, syscall.SIGTERM)
 	assert.Equal(t, 0, d.Wait(t), "a clean stop")
 }
 
-// labels are those that a series is looked for by.
+// labels are the labels by which to find a series.
 type labels map[string]string
 
 // metrics is one scrape.
 type metrics map[string]*dto.MetricFamily
 
-// scrape returns the metrics of a daemon. When too many ask, it asks again.
+// scrape returns the metrics of a daemon. It retries when the daemon has too many requests.
 func (d *daemon) scrape(t *testing.T) metrics {
 	t.Helper()
 	var m metrics
@@ -107,7 +107,7 @@ func (d *daemon) scrape(t *testing.T) metrics {
 	return m
 }
 
-// errTooMany is a refusal because others ask at the same time.
+// errTooMany is a refusal because of too many requests at the same time.
 var errTooMany = errors.New("too many scrapes at once")
 
 // gather scrapes once.
@@ -132,7 +132,7 @@ func gather(client *http.Client, url string) (metrics, error) {
 	return parser.TextToMetricFamilies(strings.NewReader(string(body)))
 }
 
-// value returns the first series of a family that has these labels, false when there is none.
+// value returns the value of the first series of a family that has the labels, or false if there is none.
 func (m metrics) value(name string, want labels) (float64, bool) {
 	for _, series := range m[name].GetMetric() {
 		have := labels{}
@@ -150,22 +150,22 @@ func (m metrics) value(name string, want labels) (float64, bool) {
 	return 0, false
 }
 
-// of is value, or 0 for a series that is not there.
+// of is like value, but returns 0 for a missing series.
 func (m metrics) of(name string, want labels) float64 {
 	v, _ := m.value(name, want)
 	return v
 }
 
-// fileID is the identity of the probe file that a directory stands for.
+// fileID returns the identity of the probe file in a directory.
 func fileID(dir string) string { return "file:" + dir }
 
-// rounds is how many rounds of a probe have had an outcome.
+// rounds returns how many rounds of a probe have had an outcome.
 func (d *daemon) rounds(t *testing.T, id, probe, outcome string) float64 {
 	t.Helper()
 	return d.scrape(t).of("ssdprobe_probe_rounds_total", labels{"id": id, "probe": probe, "outcome": outcome})
 }
 
-// awaitMore waits until a probe has had so many more rounds of an outcome.
+// awaitMore waits until a probe has had n more rounds with an outcome.
 func (d *daemon) awaitMore(t *testing.T, id, probe, outcome string, n float64) {
 	t.Helper()
 	before := d.rounds(t, id, probe, outcome)
@@ -195,7 +195,7 @@ func (d *daemon) awaitCollector(t *testing.T, collector string, success bool) {
 	})
 }
 
-// saved are the files of the state directory that hold what is known of targets.
+// saved returns the files of the state directory that hold the state of targets.
 func saved(t *testing.T, state string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))
@@ -203,10 +203,11 @@ func saved(t *testing.T, state string) []string {
 	return files
 }
 
-// use is what a daemon holds of what could leak.
+// use is a daemon's use of resources that could leak.
 type use struct{ goroutines, descriptors, heapBytes float64 }
 
-// use returns the least of some scrapes: between collections the heap holds garbage, and a round under way a descriptor.
+// use returns the minimum over some scrapes: between collections the heap holds garbage, and a
+// running round holds a descriptor.
 func (d *daemon) use(t *testing.T) use {
 	t.Helper()
 	var least use
@@ -222,10 +223,10 @@ func (d *daemon) use(t *testing.T) use {
 	return least
 }
 
-// eager makes the garbage collector follow closely what is in use, so that growth shows.
+// eager makes the garbage collector run often, so that growth is visible.
 func eager() []string { return []string{"GOGC=10"} }
 
-// assertNoGrowth waits until the daemon holds no more than before: what was under way may take its time to end.
+// assertNoGrowth waits until the daemon uses no more than before; activities in progress may take a while to end.
 func (d *daemon) assertNoGrowth(t *testing.T, before use) {
 	t.Helper()
 	const slackBytes = 3 << 20

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// idOf is the identity of the watched device of a name.
+// idOf returns the identity of the watched device with the given name.
 func (d *daemon) idOf(t *testing.T, name string) string {
 	t.Helper()
 	for _, series := range d.scrape(t)["ssdprobe_device_info"].GetMetric() {
@@ -28,7 +28,7 @@ func (d *daemon) idOf(t *testing.T, name string) string {
 	return ""
 }
 
-// Reads of a raw device fail, all but those of its first blocks.
+// Reads of a raw device fail, except those of its first blocks.
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 20
@@ -45,7 +45,7 @@ func TestReadErrors(t *testing.T) {
 	d.Stderr.Find(t, `round not usable.*device=`+name+`.*outcome=error`)
 	now := d.scrape(t)
 	assert.Positive(t, now.of("ssdprobe_probe_errors_total", labels{"id": id, "errno": "EIO"}))
-	d.awaitMore(t, other, "read-4k", "ok", 2) // one bad drive hides no other
+	d.awaitMore(t, other, "read-4k", "ok", 2) // one bad drive does not affect others
 
 	loop.Truncate(t, size)
 	loop.Write(t, 0, size)
@@ -55,12 +55,13 @@ func TestReadErrors(t *testing.T) {
 	assert.Len(t, saved(t, d.state), 2)
 }
 
-// Writes to a probe file fail, as on a thinly provisioned volume that has run out of space below the filesystem.
+// Writes to a probe file fail, as on a thin volume that has run out of space below the filesystem.
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
 	pool := testenv.Ext4(t, 96<<20)
 	volume := testenv.LoopDevice(t, 256<<20, testenv.Options{Dir: pool})
-	// Without a journal: its next blocks have no place on a full pool either, and the filesystem would become read-only.
+	// Without a journal: on a full pool its next blocks could not be written either, and the
+	// filesystem would become read-only.
 	dir, other := testenv.Ext4On(t, volume, "-O", "^has_journal"), testenv.OnDisk(t)
 	d := startDaemon(t, t.TempDir(), onFiles(t, dir, other))
 	id := fileID(dir)
@@ -82,10 +83,10 @@ func TestWriteErrors(t *testing.T) {
 	d.stop(t)
 }
 
-// extent is a part of a file, by its place on the device.
+// extent is a part of a file, by its position on the device.
 type extent struct{ start, length int64 }
 
-// extents tells where a file is on its device, by filefrag.
+// extents returns where a file is on its device, according to filefrag.
 func extents(t *testing.T, path string) []extent {
 	t.Helper()
 	const blockBytes = 4096

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// awaitFallback waits until the fallback file is used, or is not.
+// awaitFallback waits until the fallback file is used (1) or not (0).
 func (d *daemon) awaitFallback(t *testing.T, used float64) {
 	t.Helper()
 	eventually(t, "the fallback file", func() bool {
@@ -20,12 +20,12 @@ func (d *daemon) awaitFallback(t *testing.T, used float64) {
 	})
 }
 
-// Where there is no device to watch, a file in the state directory is measured, and everywhere it is said so; until a device
-// comes.
+// Without a device to watch, a file in the state directory is measured, and all outputs say so,
+// until a device appears.
 func TestFallbackFile(t *testing.T) {
 	t.Parallel()
 	const size = 40<<20 + 16384
-	state := testenv.Ext4(t, 256<<20) // the file is a tenth of what is free
+	state := testenv.Ext4(t, 256<<20) // the file takes a tenth of the free space
 	configuration := strings.Replace(besideDevices(onFiles(t), size), "fallback_file: false", "fallback_file: true", 1)
 	d := startDaemon(t, state, configuration)
 	d.awaitFallback(t, 1)
@@ -47,7 +47,7 @@ func TestFallbackFile(t *testing.T) {
 	d.stop(t)
 }
 
-// With the fallback file off and no device to watch, the daemon says so and waits for one.
+// With the fallback file off and no device to watch, the daemon reports that and waits for a device.
 func TestNothingToWatch(t *testing.T) {
 	t.Parallel()
 	const size = 40<<20 + 20480

@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// outside runs another program and returns what it printed.
+// outside runs another program and returns its output.
 func outside(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), name, args...)
@@ -27,7 +27,7 @@ func outside(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// fill leaves nothing free on the filesystem at dir and returns the path of what takes the room.
+// fill fills the filesystem at dir and returns the path of the file that takes the space.
 func fill(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "filler")
@@ -44,23 +44,23 @@ func fill(t *testing.T, dir string) string {
 	return path
 }
 
-// empty gives the room back that fill took.
+// empty frees the space that fill took.
 func empty(t *testing.T, filler string) {
 	t.Helper()
 	require.NoError(t, os.Remove(filler))
 	dir, err := os.Open(filepath.Dir(filler))
 	require.NoError(t, err)
-	require.NoError(t, unix.Syncfs(int(dir.Fd()))) // so that the blocks are free for others, too
+	require.NoError(t, unix.Syncfs(int(dir.Fd()))) // so that others can use the blocks
 	require.NoError(t, dir.Close())
 }
 
-// filesystem is one with a probe file on it that is watched, beside one that is left alone.
+// filesystem is a filesystem with a watched probe file, beside another one without faults.
 type filesystem struct {
 	*daemon
 	device    testenv.Loop
 	dir       string
 	id, other string
-	// configuration is the daemon's.
+	// configuration is the configuration of the daemon.
 	configuration string
 }
 
@@ -76,7 +76,7 @@ func onFilesystem(t *testing.T) filesystem {
 	return f
 }
 
-// goesOn waits until both targets are probed, and ends the daemon.
+// goesOn waits until both targets are probed, and stops the daemon.
 func (f filesystem) goesOn(t *testing.T) {
 	t.Helper()
 	f.awaitUp(t, f.id, true)
@@ -92,11 +92,12 @@ func TestFilesystemFull(t *testing.T) {
 	t.Parallel()
 	f := onFilesystem(t)
 	filler := fill(t, f.dir)
-	// The probe file has all its blocks: nothing changes.
+	// The probe file already has all its blocks, so nothing changes.
 	f.awaitMore(t, f.id, "read-4k", "ok", 2)
 	f.awaitMore(t, f.id, "durable-write-4k", "ok", 2)
 
-	// Without it, there is no room for another: the room that it leaves is too little, as a tenth of it is taken at most.
+	// Without the file there is no room for a new one: at most a tenth of the space that it leaves may be used, which is
+	// too little.
 	require.NoError(t, os.Remove(filepath.Join(f.dir, "ssdprobe.dat")))
 	f.awaitUp(t, f.id, false)
 	f.Stderr.Find(t, `cannot open the target.*too little space for a probe file`)
@@ -116,7 +117,7 @@ func TestFilesystemReadOnly(t *testing.T) {
 	f := onFilesystem(t)
 	remount := func(flags uintptr) {
 		t.Helper()
-		eventually(t, "remounted", func() bool { // not while a round has the file open for writing
+		eventually(t, "remounted", func() bool { // fails while a round has the file open for writing
 			err := unix.Mount("", f.dir, "", unix.MS_REMOUNT|unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID|flags, "")
 			require.True(t, err == nil || errors.Is(err, unix.EBUSY), err)
 			return err == nil
@@ -130,7 +131,7 @@ func TestFilesystemReadOnly(t *testing.T) {
 	f.goesOn(t)
 }
 
-// A filesystem that the kernel has shut down, as it does when its drive dies, answers everything with an error.
+// A filesystem that the kernel has shut down, as when its drive dies, answers everything with an error.
 func TestFilesystemShutDown(t *testing.T) {
 	t.Parallel()
 	f := onFilesystem(t)
@@ -144,7 +145,7 @@ func TestFilesystemShutDown(t *testing.T) {
 	f.goesOn(t)
 }
 
-// shutDown makes the ext4 filesystem at dir refuse everything until it is mounted anew.
+// shutDown makes the ext4 filesystem at path refuse everything until it is mounted again.
 func shutDown(t *testing.T, path string) {
 	t.Helper()
 	dir, err := os.Open(path)
@@ -154,7 +155,7 @@ func shutDown(t *testing.T, path string) {
 	require.NoError(t, dir.Close())
 }
 
-// freeze makes writes to the filesystem at dir wait in the kernel, where no signal reaches them, until it is thawed.
+// freeze makes writes to the filesystem at dir wait uninterruptibly in the kernel until it is thawed.
 func freeze(t *testing.T, dir string) (thaw func(*testing.T)) {
 	t.Helper()
 	outside(t, "fsfreeze", "--freeze", dir)
@@ -172,8 +173,8 @@ func freeze(t *testing.T, dir string) (thaw func(*testing.T)) {
 	return thaw
 }
 
-// A filesystem that hangs under a write: the round times out, at most one thread waits, and scrapes and all else go on;
-// then it comes back. For a minute the first time, which is longer than any timeout.
+// A filesystem hangs during a write. The round times out, at most one thread waits, and scrapes and everything else
+// continue. Then it comes back. The first time it hangs for a minute, which is longer than any timeout.
 func TestFilesystemHangs(t *testing.T) {
 	t.Parallel()
 	f := onFilesystem(t)
@@ -196,14 +197,14 @@ func TestFilesystemHangs(t *testing.T) {
 	f.goesOn(t)
 }
 
-// hasOneHungThreadAtMost requires that no second thread is sent after one that hangs. A thread that waits for
-// another drive at this moment is not reached by signals either, and is soon back.
+// hasOneHungThreadAtMost requires that no second thread hangs on the same target. A thread that waits for another drive
+// at the moment is uninterruptible too, but soon returns.
 func (d *daemon) hasOneHungThreadAtMost(t *testing.T) {
 	t.Helper()
 	eventually(t, "one thread hangs at most", func() bool { return waitingInKernel(t, d.Cmd.Process.Pid) <= 1 })
 }
 
-// waitingInKernel counts the threads of a process that no signal reaches.
+// waitingInKernel counts the threads of a process in uninterruptible sleep.
 func waitingInKernel(t *testing.T, pid int) int {
 	t.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
@@ -218,13 +219,13 @@ func waitingInKernel(t *testing.T, pid int) int {
 	return n
 }
 
-// A filesystem that is unmounted while its probe file is watched: nothing is held open, so it is free at once, nothing is
-// made in its place, not after a restart either, and what was learned of it is there when it is mounted again.
+// A filesystem is unmounted while its probe file is watched. Nothing is held open, so it is free at once. No file is
+// created in its place, not even after a restart, and the learned state is back when it is mounted again.
 func TestFilesystemUnmounted(t *testing.T) {
 	t.Parallel()
 	f := onFilesystem(t)
 	f.unmounted(t)
-	outside(t, "e2fsck", "-fn", f.device.Path) // which would find it in use
+	outside(t, "e2fsck", "-fn", f.device.Path) // would fail if the device were in use
 	f.awaitMore(t, f.other, "read-4k", "ok", 2)
 
 	f.stop(t)
@@ -241,7 +242,7 @@ func TestFilesystemUnmounted(t *testing.T) {
 	f.goesOn(t)
 }
 
-// A filesystem that is gone for good: what is below is watched once the target was forgotten.
+// A filesystem is gone for good: the directory below is watched after the target is forgotten.
 func TestFilesystemUnmountedForGood(t *testing.T) {
 	t.Parallel()
 	f := onFilesystem(t)
@@ -251,12 +252,12 @@ func TestFilesystemUnmountedForGood(t *testing.T) {
 	f.goesOn(t)
 	assert.Equal(t, []string{"ssdprobe.dat"}, names(t, f.dir))
 	require.NoError(t, os.Remove(filepath.Join(f.dir, "ssdprobe.dat")))
-	testenv.Mount(t, f.device, f.dir) // for who cleans up
+	testenv.Mount(t, f.device, f.dir) // for the cleanup
 }
 
 const saysUnmounted = `cannot open the target.* is not mounted, and a probe file is not made on the one at `
 
-// unmounted takes the filesystem away and waits until the daemon has said so.
+// unmounted unmounts the filesystem and waits until the daemon has logged it.
 func (f filesystem) unmounted(t *testing.T) {
 	t.Helper()
 	unmount(t, f.dir, unix.MNT_DETACH)
@@ -271,7 +272,7 @@ func (f filesystem) unmounted(t *testing.T) {
 	assert.Empty(t, names(t, f.dir), "nothing is made on the filesystem below")
 }
 
-// unmount unmounts what is at dir as soon as no round uses it.
+// unmount unmounts the filesystem at dir as soon as no round uses it.
 func unmount(t *testing.T, dir string, flags int) {
 	t.Helper()
 	eventually(t, "unmounted", func() bool {

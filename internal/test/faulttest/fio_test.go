@@ -30,7 +30,8 @@ func otherFio(t *testing.T, script string) []string {
 	return []string{"PATH=" + dir}
 }
 
-// assertClean checks that a run has left nothing behind: no file, no process with a word on its command line or environment.
+// assertClean checks that a run has left nothing behind: no file, and no process with the word in
+// its command line or environment.
 func assertClean(t *testing.T, dir, word string) {
 	t.Helper()
 	left, err := os.ReadDir(dir)
@@ -39,7 +40,7 @@ func assertClean(t *testing.T, dir, word string) {
 	assert.Empty(t, processes(t, word))
 }
 
-// processes are those with a word on their command line, other than this one.
+// processes returns the processes with a word in their command line, except this one.
 func processes(t *testing.T, word string) []int {
 	t.Helper()
 	lists, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -56,7 +57,7 @@ func processes(t *testing.T, word string) []int {
 	return found
 }
 
-// answersVersion is the part of a script that lets fio be found fit.
+// answersVersion is the part of a script that makes ssdprobe accept it as fio.
 const answersVersion = `[ "$1" = --version ] && { echo fio-3.33; exit 0; }
 [ "$1" = --enghelp ] && { echo libaio io_uring; exit 0; }
 `
@@ -94,11 +95,11 @@ func TestFioMissing(t *testing.T) {
 	assertClean(t, dir, "no-such-word")
 }
 
-// fio hangs, as a version of it did on its own shared memory, and does not listen to Ctrl-C either.
+// fio hangs, as a version of it did on its own shared memory, and ignores Ctrl-C.
 func TestFioHangs(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)
-	word := fmt.Sprintf("98765.%d", os.Getpid()) // the seconds it sleeps, which nobody else's does
+	word := fmt.Sprintf("98765.%d", os.Getpid()) // the seconds that it sleeps, a unique number
 	p := start(t, otherFio(t, answersVersion+"trap '' INT TERM\n/bin/sleep "+word+" & exec /bin/sleep "+word), runQuick(t, dir, "--set", "time=10m")...)
 	eventually(t, "it hangs", func() bool { return len(processes(t, word)) == 2 })
 	p.Signal(t, syscall.SIGINT)
@@ -124,7 +125,7 @@ func TestFioIsKilled(t *testing.T) {
 	assertClean(t, dir, dir)
 }
 
-// workingOn are the fio processes that have a file below dir open.
+// workingOn returns the fio processes that have a file below dir open.
 func workingOn(t *testing.T, dir string) []int {
 	t.Helper()
 	lists, err := filepath.Glob("/proc/[0-9]*/comm")

@@ -17,14 +17,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// failCall names system calls, by their numbers, that fail for the whole life of the program, and with what error.
+// failCall is the variable with system calls, by number, that always fail in the program, and the
+// errors that they return.
 const failCall = "SSDPROBE_TEST_FAIL_CALL"
 
 func failing(errno syscall.Errno, calls ...int) []string {
 	return []string{fmt.Sprintf("%s=%d %v", failCall, errno, calls)}
 }
 
-// failTheCall has the kernel refuse the named system calls to this process and its children.
+// failTheCall makes the kernel refuse the given system calls to this process and its children.
 func failTheCall() error {
 	text := os.Getenv(failCall)
 	if text == "" {
@@ -59,7 +60,7 @@ func failTheCall() error {
 	return nil
 }
 
-// A drive that takes writes and fails to flush them: its write rounds are errors, and its read rounds are not touched.
+// A drive accepts writes but fails to flush them: its write rounds are errors, and its read rounds are not affected.
 func TestFlushFails(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)
@@ -77,7 +78,7 @@ func TestFlushFails(t *testing.T) {
 	d.stop(t)
 }
 
-// A probe file that cannot be made durable is none, and is not left behind.
+// A probe file that cannot be flushed is not used, and is not left behind.
 func TestFlushFailsWhileFilling(t *testing.T) {
 	t.Parallel()
 	for _, call := range []int{unix.SYS_FDATASYNC, unix.SYS_FSYNC} {
@@ -90,7 +91,7 @@ func TestFlushFailsWhileFilling(t *testing.T) {
 	}
 }
 
-// A state that cannot be made durable is not saved, is said so, and the one from before is kept; the probes go on.
+// A state that cannot be flushed is not saved, which is logged. The earlier state is kept, and probing continues.
 func TestFlushOfTheStateFails(t *testing.T) {
 	t.Parallel()
 	dir, state := testenv.OnDisk(t), t.TempDir()

@@ -13,12 +13,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// frozenFor is how long a process stands still: longer than a round may take, as the ten minutes of a debugger, of a
-// suspended machine or of a container's freezer are.
+// frozenFor is how long a process is frozen: longer than a round may take, like ten minutes in a
+// debugger, a suspended machine or a container's freezer.
 const frozenFor = 11 * time.Second
 
-// A daemon that is stopped in the middle of a round measured its own standstill: the round is disturbed, neither a slow I/O
-// nor a hang of the drive, and the rounds that were missed are not made up for.
+// A daemon that is stopped in the middle of a round has measured its own standstill. The round is
+// disturbed, which is neither a slow I/O nor a hang of the drive. Missed rounds are not made up for.
 func TestProcessFrozen(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)
@@ -60,18 +60,18 @@ func (d *daemon) freeze(t *testing.T, during time.Duration) {
 	t.Helper()
 	d.Signal(t, syscall.SIGSTOP)
 	<-time.After(during)
-	http.DefaultClient.CloseIdleConnections() // the daemon closes those that were idle for too long by its clock
+	http.DefaultClient.CloseIdleConnections() // the daemon closes connections that were idle for too long by its clock
 	d.Signal(t, syscall.SIGCONT)
 }
 
-// page returns what the daemon answers at a path.
+// page returns the body of the daemon's answer at a path.
 func (d *daemon) page(t *testing.T, path string) string {
 	t.Helper()
 	_, body := d.ask(t, path)
 	return body
 }
 
-// A run that stood still says so beside its figures.
+// A run that was frozen reports that with its figures.
 func TestRunFrozen(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// addDrive makes the files of an NVMe drive that is the device of that number.
+// addDrive creates the files of an NVMe drive with the given device number.
 func addDrive(t *testing.T, root string, n int, number string, sizeBytes int64) {
 	t.Helper()
 	function := fmt.Sprintf("sys/devices/pci0000:00/0000:00:%02x.0", n+1)
@@ -61,8 +61,8 @@ func addDrive(t *testing.T, root string, n int, number string, sizeBytes int64) 
 
 func driveID(n int) string { return fmt.Sprintf("eui.8ce38ee2%08x", n) }
 
-// hugeInterrupts is a table of more than a megabyte, as a server of 256 CPUs has it, in which each queue of nvme0 was
-// interrupted once for each CPU.
+// hugeInterrupts returns a table of more than a megabyte, as on a server with 256 CPUs. Each queue of nvme0 has one
+// interrupt on each CPU.
 func hugeInterrupts(queues int) string {
 	const cpus = 256
 	var b strings.Builder
@@ -82,7 +82,7 @@ func hugeInterrupts(queues int) string {
 	return b.String()
 }
 
-// A host whose /proc/interrupts has more than a megabyte.
+// The /proc/interrupts of a host has more than a megabyte.
 func TestHugeInterrupts(t *testing.T) {
 	t.Parallel()
 	const size, queues = 64 << 20, 257
@@ -109,8 +109,8 @@ func TestHugeInterrupts(t *testing.T) {
 	d.stop(t)
 }
 
-// Drives leave and come back while the host is looked at, again and again: in every look the one that stays is found
-// whole, and no look fails for one that left between list and read.
+// Drives leave and come back while the host is scanned repeatedly. Every scan finds the drive that stays completely, and
+// no scan fails because of a drive that left between list and read.
 func TestDevicesVanishBetweenListAndRead(t *testing.T) {
 	t.Parallel()
 	const drives, looks = 8, 400
@@ -150,7 +150,7 @@ func TestDevicesVanishBetweenListAndRead(t *testing.T) {
 	assert.Equal(t, all, again)
 }
 
-// turns tells who waits for it that another look begins.
+// turns notifies waiters that another scan begins.
 type turns struct {
 	mu   sync.Mutex
 	next chan struct{}
@@ -163,7 +163,7 @@ func (t *turns) begin() {
 	t.next = make(chan struct{})
 }
 
-// wait returns when so many looks have begun, or ctx has ended.
+// wait returns when the given number of scans have begun, or ctx has ended.
 func (t *turns) wait(ctx context.Context, looks int) {
 	for range looks {
 		t.mu.Lock()
@@ -176,11 +176,11 @@ func (t *turns) wait(ctx context.Context, looks int) {
 	}
 }
 
-// comeAndGo takes the n-th drive of a host away and puts it back until ctx ends: in the middle of a look, and not back in
-// the same one. As the kernel does, its links go first.
+// comeAndGo removes the n-th drive of a host and adds it again until ctx ends. It removes the drive in the middle of a
+// scan, and does not add it in the same one. As in the kernel, the links go first.
 func comeAndGo(ctx context.Context, root string, n int, looks *turns) error {
 	link := filepath.Join(root, "sys/block", fmt.Sprintf("nvme%dn1", n))
-	hidden := filepath.Join(root, fmt.Sprintf("nvme%dn1", n)) // out of the list
+	hidden := filepath.Join(root, fmt.Sprintf("nvme%dn1", n)) // not in the list
 	function := filepath.Join(root, fmt.Sprintf("sys/devices/pci0000:00/0000:00:%02x.0", n+1))
 	for ctx.Err() == nil {
 		for _, move := range [][2]string{{link, hidden}, {function, function + ".away"}, {function + ".away", function}, {hidden, link}} {

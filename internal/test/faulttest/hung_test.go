@@ -14,20 +14,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// ask returns how the daemon answers at a path.
+// ask returns the daemon's answer at a path.
 func (d *daemon) ask(t *testing.T, path string) (code int, body string) {
 	t.Helper()
 	return testenv.Get(t, testenv.Patience, d.url+path)
 }
 
-// besideDevices makes a configuration watch loop devices of one size as well, which no other test has.
+// besideDevices makes a configuration also watch loop devices of one size, which no other test uses.
 func besideDevices(configuration string, size int64) string {
 	include := fmt.Sprintf(`devices: {include: [{name: "loop*", min_size: %[1]dB, max_size: %[1]dB}]}`, size)
 	return regexp.MustCompile(`devices: .*`).ReplaceAllString(configuration, include)
 }
 
-// A filesystem whose server does not answer when the daemon starts: all else is watched, and what comes later; it is said
-// what is missing; and when the server is back, it is watched as well.
+// The server of a filesystem does not answer when the daemon starts. Everything else is watched, including devices that
+// appear later, and the daemon reports what is missing. When the server is back, the filesystem is watched as well.
 func TestHungFilesystemAtStart(t *testing.T) {
 	t.Parallel()
 	const size = 40<<20 + 8192
@@ -88,8 +88,8 @@ func TestHungFilesystemAtStartIsAskedAgain(t *testing.T) {
 	d.stop(t)
 }
 
-// The server of a filesystem goes away while it is watched: so it is shown, drives that come are found, what is configured
-// is taken, and the daemon ends when it is told to.
+// The server of a filesystem goes away while the filesystem is watched. That is shown, new drives are found, a new
+// configuration is accepted, and the daemon still stops when told to.
 func TestFilesystemHangsForGood(t *testing.T) {
 	t.Parallel()
 	const size = 40<<20 + 12288
@@ -106,7 +106,7 @@ func TestFilesystemHangsForGood(t *testing.T) {
 	assert.Contains(t, body, dir+" ")
 	late := testenv.LoopDevice(t, size, testenv.Options{Random: true})
 	d.awaitDevice(t, filepath.Base(late.Path))
-	d.reload(t, configuration+"drift: {threshold: 0.3}\n", saysReloaded) // replaces the watch that hangs, too
+	d.reload(t, configuration+"drift: {threshold: 0.3}\n", saysReloaded) // also replaces the watch that hangs
 	d.awaitMore(t, fileID(calm), "durable-write-4k", "ok", 2)
 	d.awaitUp(t, fileID(dir), false)
 	assert.Equal(t, filepath.Base(volume.Path), d.deviceOf(t, fileID(dir)), "it keeps its labels")
@@ -123,8 +123,8 @@ func TestFilesystemHangsForGood(t *testing.T) {
 	d.stop(t)
 }
 
-// The filesystem of the state directory hangs: what is watched is measured on, a configuration is taken, and a drive that
-// comes is watched when what is stored of it can be read: learned anew, it would be written over that.
+// The filesystem of the state directory hangs. Measurements continue, and a new configuration is accepted. A new drive is
+// watched only when its stored state can be read: a newly learned state would overwrite the stored one.
 func TestStateDirectoryHangs(t *testing.T) {
 	t.Parallel()
 	const size = 40<<20 + 24576
@@ -161,7 +161,7 @@ func (d *daemon) awaitDevice(t *testing.T, name string) {
 	})
 }
 
-// deviceOf is the device that a target is said to be on. While its watch is replaced, nothing is said of it.
+// deviceOf returns the device that a target is reported to be on. While its watch is replaced, it is not reported.
 func (d *daemon) deviceOf(t *testing.T, id string) (device string) {
 	t.Helper()
 	eventually(t, "target "+id+" is shown", func() bool {

@@ -18,7 +18,7 @@ func destroying(t *testing.T, path string, more ...string) []string {
 	return destroyingOn(t, "/", path, more...)
 }
 
-// destroyingOn is destroying on a host of its own.
+// destroyingOn is like destroying, with the given host root.
 func destroyingOn(t *testing.T, root, path string, more ...string) []string {
 	t.Helper()
 	config := file(t, "c.yaml", "host_root: "+root+"\nlock_dir: "+t.TempDir()+"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n")
@@ -26,7 +26,7 @@ func destroyingOn(t *testing.T, root, path string, more ...string) []string {
 		"--destroy", "name:" + filepath.Base(path), "--set", "time=100ms", "--set", "engines=libaio"}, more...)
 }
 
-// A process that has a file open on a filesystem that is dead keeps nobody from being told whether a drive may be overwritten.
+// A process with an open file on a dead filesystem does not block the check whether a drive may be overwritten.
 func TestDestroyBesideADeadFilesystem(t *testing.T) {
 	t.Parallel()
 	loop, remote := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true}), testenv.RemoteFile(t)
@@ -38,7 +38,7 @@ func TestDestroyBesideADeadFilesystem(t *testing.T) {
 	assert.Equal(t, 0, got.code, got.stderr)
 }
 
-// A dead filesystem may hold the node of the very device, by which a process writes to it.
+// A dead filesystem may hold the node through which a process writes to the very device.
 func TestDestroyByANodeOnADeadFilesystem(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
@@ -72,7 +72,8 @@ func TestInterruptWhileTheCheckHangs(t *testing.T) {
 	}
 }
 
-// hostWithExport is a host that has a loop device, and serves what is at a path to other machines. No other test is to meet it.
+// hostWithExport returns the root of a host that has a loop device, and exports a path to other
+// machines. No other test may see it.
 func hostWithExport(t *testing.T, loop testenv.Loop, path string) (root string) {
 	t.Helper()
 	root = t.TempDir()

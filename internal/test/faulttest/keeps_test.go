@@ -11,10 +11,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// seen is what one scrape says of a target that hangs. A series that is not there is -1.
+// seen is what one scrape reports about a hanging target. A missing series is -1.
 type seen struct{ up, age float64 }
 
-// watchMetrics scrapes until the end that it returns, which has all that was seen of a probe.
+// watchMetrics scrapes until end is called, which returns everything that was seen of a probe.
 func (d *daemon) watchMetrics(t *testing.T, id, probe string) (end func() []seen) {
 	t.Helper()
 	stop, ended := make(chan struct{}), make(chan struct{})
@@ -57,8 +57,8 @@ func endOf(h *testenv.Hung) func(*testing.T) {
 	return func(t *testing.T) { t.Helper(); h.End(t) }
 }
 
-// A target that hangs goes on hanging in the metrics, without a gap, while the watch of it is replaced: by a reload, by
-// drift accept and by baseline reset.
+// A hanging target stays visible as such in the metrics, without a gap, while its watch is
+// replaced: by a reload, by drift accept and by baseline reset.
 func TestWhatHangsIsKnownAcrossReplacements(t *testing.T) {
 	t.Parallel()
 	for name, hang := range map[string]func(*testing.T, filesystem) (release func(*testing.T)){

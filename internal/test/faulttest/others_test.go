@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// What the daemon itself does to a drive is not others' work, however much it is; what others do is.
+// The daemon's own I/O on a drive does not count as the work of others, however much it is.
 func TestOurRoundsAreNotTheWorkOfOthers(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})

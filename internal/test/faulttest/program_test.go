@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, program)) }
 
-// program is ssdprobe, with a system call that fails when a test asks for that.
+// program is ssdprobe, with a failing system call if a test wants that.
 func program(arguments []string, stdout, stderr io.Writer) int {
 	if err := failTheCall(); err != nil {
 		panic(err)
@@ -28,7 +28,7 @@ var (
 	names      = testenv.Names
 )
 
-// done is how a command ended.
+// done is the result of a command.
 type done struct {
 	code           int
 	stdout, stderr string

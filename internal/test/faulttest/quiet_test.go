@@ -9,8 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// In quiet hours nothing is opened, filled or measured, and no round is skipped: none is due.
-// A reload without them begins to measure, one with them stops it.
+// In quiet hours nothing is opened, filled or measured, and no round counts as skipped, because
+// none is due. A reload without quiet hours starts measuring, one with them stops it.
 func TestQuietHours(t *testing.T) {
 	t.Parallel()
 	const quiet = "quiet_hours: [{schedule: \"* * * * *\", duration: 1h}]\n"

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// onQuota makes a subvolume of Btrfs, whose quotas hold for root, too. limit sets one, such as "8M" or "none".
+// onQuota creates a Btrfs subvolume, whose quotas apply to root, too. limit sets the quota, such as "8M" or "none".
 func onQuota(t *testing.T) (dir string, limit func(string)) {
 	t.Helper()
 	device, mounted := testenv.LoopDevice(t, 512<<20, testenv.Options{}), t.TempDir()
@@ -25,7 +25,8 @@ func onQuota(t *testing.T) (dir string, limit func(string)) {
 	return dir, func(size string) { outside(t, "btrfs", "qgroup", "limit", size, dir) }
 }
 
-// A quota that is used up by a probe file: it is said, nothing half-done stays, and all is well when the quota is raised.
+// A probe file exhausts a quota: that is reported, no incomplete file is left, and the target
+// recovers when the quota is raised.
 func TestQuotaOfAProbeFile(t *testing.T) {
 	t.Parallel()
 	dir, limit := onQuota(t)
@@ -44,7 +45,7 @@ func TestQuotaOfAProbeFile(t *testing.T) {
 	assert.Len(t, saved(t, d.state), 2)
 }
 
-// A quota that leaves no room for the state: it is said, and what was learned before is kept.
+// A quota leaves no room for the state: that is reported, and the earlier state is kept.
 func TestQuotaOfTheState(t *testing.T) {
 	t.Parallel()
 	dir, limit := onQuota(t)

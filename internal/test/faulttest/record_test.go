@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// recordings are those that the command lists.
+// recordings returns the recordings that the command lists.
 func (d *daemon) recordings(t *testing.T) []record.RecordingHead {
 	t.Helper()
 	out := ssdprobe(t, nil, "record", "list", "--config", d.config, "--state-dir", d.state, "--output", "json")
@@ -26,7 +26,7 @@ func (d *daemon) recordings(t *testing.T) []record.RecordingHead {
 	return list.Recordings
 }
 
-// recording is one as the command shows it.
+// recording returns a recording as the command shows it.
 func (d *daemon) recording(t *testing.T, which string) (rec record.Recording) {
 	t.Helper()
 	out := ssdprobe(t, nil, "record", "show", which, "--config", d.config, "--state-dir", d.state, "--output", "json")
@@ -35,8 +35,8 @@ func (d *daemon) recording(t *testing.T, which string) (rec record.Recording) {
 	return rec
 }
 
-// A drive hangs under an application's write. A minute later there is a recording of it, which the finding names, and whose
-// seconds show the write in flight and nothing completed.
+// A drive hangs during an application's write. A minute later there is a recording of it. The
+// finding names it, and its seconds show the write in flight and nothing completed.
 func TestAStallIsRecorded(t *testing.T) {
 	t.Parallel()
 	below := testenv.Ext4(t, 64<<20)
@@ -97,7 +97,7 @@ probes: [{name: read-4k, interval: 10m}]
 	file := filepath.Join(t.TempDir(), "stall.jsonl.gz")
 	require.Zero(t, ssdprobe(t, nil, "record", "export", head.ID, "--config", d.config, "--state-dir", d.state, "--to", file).code)
 	d.stop(t)
-	rec.Bytes = 0 // which a file does not say
+	rec.Bytes = 0 // not part of the file
 	assert.Equal(t, rec, d.recording(t, file))
 
 	again := startDaemon(t, d.state, "devices: {enabled: false}\nfallback_file: false\n")

@@ -18,7 +18,7 @@ const (
 	saysRefused  = `msg="the new configuration is refused; the old one stays"`
 )
 
-// reload gives a daemon another configuration and waits for what it says to it.
+// reload gives the daemon another configuration and waits for the message about it.
 func (d *daemon) reload(t *testing.T, configuration, says string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(d.config, []byte(configuration), 0o600))
@@ -27,7 +27,7 @@ func (d *daemon) reload(t *testing.T, configuration, says string) {
 	d.Stderr.FindAfter(t, skip, says)
 }
 
-// A thousand reloads: most of the same, some of another configuration, some of a bad one.
+// A thousand reloads: most with the same configuration, some with another, some with an invalid one.
 func TestReloads(t *testing.T) {
 	t.Parallel()
 	const reloads = 1000
@@ -45,7 +45,7 @@ func TestReloads(t *testing.T) {
 			d.reload(t, one, saysReloaded)
 		}
 	}
-	for i := range 100 { // what is made once is made
+	for i := range 100 { // so that one-time allocations are done
 		change(i)
 	}
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
@@ -59,7 +59,7 @@ func TestReloads(t *testing.T) {
 	d.stop(t)
 }
 
-// A configuration of 10 MB is refused after the first of them, not parsed.
+// A configuration of 10 MB is refused after the first MB, and not parsed.
 func TestHugeConfiguration(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

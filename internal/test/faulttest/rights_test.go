@@ -13,15 +13,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// onBoth is a configuration that watches a loop device and a probe file.
+// onBoth returns a configuration that watches a loop device and a probe file.
 func onBoth(t *testing.T, loop testenv.Loop, dir string) string {
 	t.Helper()
 	return fmt.Sprintf("lock_dir: %s\ndevices: {include: [{name: %s}]}\nfiles:\n  - {path: %s, size: 16MiB}\n%s",
 		t.TempDir(), filepath.Base(loop.Path), dir, everySecond)
 }
 
-// A container's seccomp profile that allows neither ioctl nor bpf: what is read and written needs neither, and what needs
-// them is left out.
+// A container's seccomp profile allows neither ioctl nor bpf. Reading and writing need neither;
+// features that need them are left out.
 func TestWithoutIoctl(t *testing.T) {
 	t.Parallel()
 	loop, dir := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true}), testenv.OnDisk(t)
@@ -35,11 +35,11 @@ func TestWithoutIoctl(t *testing.T) {
 	assert.Equal(t, 0, got.code, got.stderr)
 }
 
-// hidden is a world in which no process of others is seen, as its script makes sure of.
+// hidden is the script of an environment in which other users' processes are invisible, which the script verifies.
 const hidden = `mount -t proc -o hidepid=2,gid=65534 none /proc
 exec setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace sh -ec 'test ! -e /proc/1/stat; exec "$0" "$@"'`
 
-// A process that sees no others: /proc with hidepid=2, without the right to look at what they do.
+// A process cannot see others: /proc has hidepid=2, and the process lacks the right to inspect them.
 func TestHiddenProcesses(t *testing.T) {
 	t.Parallel()
 	loop, dir := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true}), testenv.OnDisk(t)
@@ -50,8 +50,8 @@ func TestHiddenProcesses(t *testing.T) {
 	d.stop(t)
 }
 
-// Who cannot see what other processes write to overwrites nothing: processes are hidden, or root may list what they have
-// open and not follow it.
+// Without seeing what other processes write to, nothing is overwritten: processes are hidden, or
+// root may list their open files but not follow the links.
 func TestDestroyWithHiddenProcesses(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
@@ -62,7 +62,7 @@ func TestDestroyWithHiddenProcesses(t *testing.T) {
 	}
 }
 
-// A container without /sys: files are measured, and it is said what is not known.
+// In a container without /sys, files are measured, and the daemon reports what is unknown.
 func TestWithoutSys(t *testing.T) {
 	t.Parallel()
 	loop, dir := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true}), testenv.OnDisk(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// A daemon that asks for a password over TLS, a client that knows it, and others that guess: nothing that is to be kept
-// secret is in what the daemon shows or logs, however talkative it is.
+// A daemon requires a password over TLS; one client knows it, others guess. No secret is in what
+// the daemon shows or logs, even at the most verbose level.
 func TestSecretsAreNotTold(t *testing.T) {
 	t.Parallel()
 	const password, guess = "correct-horse", "battery-staple"
@@ -32,7 +32,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	p := start(t, nil, "daemon", "--config", file(t, "ssdprobe.yaml", onFiles(t, dir)), "--state-dir", t.TempDir(),
 		"--web.listen-address", "127.0.0.1:0", "--web.config.file", web, "--log.level", "debug")
 	url := p.Stdout.Find(t, `status +(https://\S+/)`)[1]
-	// A client that people use, with an opinion of its own of what TLS is.
+	// A common client, with its own implementation of TLS.
 	curl := func(path string, more ...string) string {
 		t.Helper()
 		return outside(t, "curl", append([]string{"-sS", "--cacert", certificate, "-w", "\n%{http_code}", url + path}, more...)...)
@@ -66,7 +66,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
-// certificate writes one for 127.0.0.1 and its key.
+// certificate writes a certificate for 127.0.0.1 and its key.
 func certificate(t *testing.T) (path, key string) {
 	t.Helper()
 	server := httptest.NewTLSServer(nil)
@@ -78,7 +78,7 @@ func certificate(t *testing.T) (path, key string) {
 		file(t, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
 }
 
-// secretLines are those of a key.
+// secretLines returns the secret lines of a key.
 func secretLines(t *testing.T, key string) []string {
 	t.Helper()
 	text, err := os.ReadFile(key)

@@ -14,14 +14,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// A drive that lets its readers wait makes the pressure of the whole host. The others are measured all the same, with the
-// limits that users get.
+// A drive that makes its readers wait causes I/O pressure for the whole host. The other drives are
+// still measured, with the default limits.
 func TestASickDriveDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	const size = 40<<20 + 40960
 	sick, well := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true}), testenv.LoopDevice(t, size, testenv.Options{Random: true})
-	// The kernel weighs each processor by how busy it is. Readers that are many wait on all of them, so that other tests
-	// beside this one take nothing away.
+	// The kernel weighs each processor by its load. Many readers wait on all processors, so that
+	// other tests do not reduce the pressure.
 	testenv.StarvedReaders(t, sick, 8*runtime.NumCPU())
 	pressure := func() float64 {
 		p, err := counters.ReadIOPressure(sysfs.New("/"))

@@ -19,24 +19,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// fault is something that goes wrong, is noticed, and is put right again.
+// fault is something that goes wrong, is noticed, and is repaired.
 type fault struct {
 	name string
-	// place is what is at fault: two faults at once have different ones.
+	// place is the faulty part; two faults at the same time have different places.
 	place string
-	// inject brings it about, and returns how to put it right.
+	// inject causes the fault, and returns how to repair it.
 	inject func(t *testing.T) (mend func(t *testing.T))
-	// noticed is what the daemon says to it and to nothing else. Empty when the daemon has nothing to say, and inject has
-	// looked for itself.
+	// noticed matches what the daemon logs about this fault and no other. It is empty if the daemon does not log the
+	// fault and inject checks it itself.
 	noticed string
-	// over waits until nothing of it is left; may be nil.
+	// over waits until no effect of the fault is left; it may be nil.
 	over func(t *testing.T)
 }
 
-// soak is a daemon that lives through faults.
+// soak is a daemon that is exposed to faults.
 type soak struct {
 	*daemon
-	// raw is a device, and worn a filesystem on one, that faults happen to; calm is a directory that nothing happens to.
+	// raw is a device and worn a filesystem on a device, both with faults; calm is a directory without faults.
 	raw           testenv.Loop
 	rawID, wornID string
 	calmID        string
@@ -44,7 +44,8 @@ type soak struct {
 	configuration string
 }
 
-// soakTime is how long faults are injected, of SSDPROBE_SOAK ("15m"), and soakSeed their order, of SSDPROBE_SOAK_SEED.
+// soakTime returns how long to inject faults, from SSDPROBE_SOAK ("15m"). soakSeed returns the seed of their order, from
+// SSDPROBE_SOAK_SEED.
 func soakTime(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("SSDPROBE_SOAK")
@@ -77,7 +78,7 @@ func startSoak(t *testing.T) *soak {
 	s.wornID, s.calmID = fileID(s.worn.dir), fileID(calm)
 	s.configuration = strings.Replace(onFiles(t, s.worn.dir, calm), "devices: {enabled: false}",
 		"devices: {include: [{name: "+filepath.Base(s.raw.Path)+"}]}", 1)
-	// Nothing is learned, so that all that is said is said of faults.
+	// Nothing is learned, so that every message is about a fault.
 	s.daemon = startDaemonWith(t, eager(), t.TempDir(), s.configuration+"drift: {baseline_rounds: 100000}\n")
 	s.rawID = s.idOf(t, filepath.Base(s.raw.Path))
 	for _, id := range []string{s.rawID, s.wornID, s.calmID} {
@@ -86,8 +87,9 @@ func startSoak(t *testing.T) *soak {
 	return s
 }
 
-// Random faults, one or two at a time, in an order that the seed decides. Each is noticed and gets over, what has no fault
-// goes on, the daemon complains of nothing else, and in the end it holds no more than in the beginning.
+// Random faults, one or two at a time, in an order that depends on the seed. Each is noticed and passes, everything
+// without a fault continues, and the daemon logs no other warning. At the end it uses no more resources than at the
+// beginning.
 func TestSoak(t *testing.T) {
 	s := startSoak(t)
 	before := s.use(t)
@@ -144,7 +146,7 @@ func TestSoak(t *testing.T) {
 	assert.Len(t, saved(t, s.state), 3)
 }
 
-// noticed returns the names of all faults, injected or not, that a part of the log tells of.
+// noticed returns the names of all faults, injected or not, that a part of the log reports.
 func (s *soak) noticed(log string) []string {
 	var names []string
 	for _, f := range s.faults() {
@@ -155,7 +157,7 @@ func (s *soak) noticed(log string) []string {
 	return names
 }
 
-// choose takes one fault, or two of different places.
+// choose picks one fault, or two with different places.
 func (s *soak) choose(random *rand.Rand) []fault {
 	all := s.faults()
 	chosen := []fault{all[random.IntN(len(all))]}
@@ -166,17 +168,17 @@ func (s *soak) choose(random *rand.Rand) []fault {
 	return chosen
 }
 
-// Where a filesystem belongs is known from the state: one that cannot be read, while all watches are replaced, leaves
-// nothing to notice by that it is not mounted.
+// The daemon knows from the state where a filesystem belongs. If the state cannot be read while all watches are replaced,
+// it cannot notice that the filesystem is not mounted.
 const forgets, unmounted = "state cannot be saved", "filesystem unmounted"
 
-// together reports whether two faults are those with these names.
+// together reports whether two faults have the given names.
 func together(a, b fault, x, y string) bool {
 	return a.name == x && b.name == y || a.name == y && b.name == x
 }
 
-// keepScraping scrapes as Prometheus does until the function that it returns is called, which tells how often. Every
-// scrape is answered.
+// keepScraping scrapes as Prometheus does until stop is called, which returns how often. It requires an answer to every
+// scrape.
 func (s *soak) keepScraping(t *testing.T) (stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -216,7 +218,7 @@ func (s *soak) keepScraping(t *testing.T) (stop func() int) {
 
 var complaint = regexp.MustCompile(`(?m)^.*level=(WARN|ERROR) .*$`)
 
-// complainsOnlyOf checks that all warnings since some point are about what was at fault.
+// complainsOnlyOf checks that all warnings after the first skip bytes of the log are about the given faults.
 func (s *soak) complainsOnlyOf(t *testing.T, skip int, faults []fault) {
 	t.Helper()
 	about := map[string]*regexp.Regexp{

@@ -17,12 +17,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// faults are those that a soak chooses from.
+// faults returns the faults that a soak chooses from.
 func (s *soak) faults() []fault {
 	wornUp := func(t *testing.T) {
 		t.Helper()
 		s.awaitUp(t, s.wornID, true)
-		for _, probe := range []string{"read-4k", "durable-write-4k"} { // the trouble of each is over, so that its next is told
+		for _, probe := range []string{"read-4k", "durable-write-4k"} { // the trouble of each probe is over, so that its next one is logged
 			s.awaitMore(t, s.wornID, probe, "ok", 1)
 		}
 	}
@@ -74,7 +74,7 @@ func (s *soak) readErrors(t *testing.T) func(*testing.T) {
 
 func (s *soak) remount(t *testing.T, flags uintptr) {
 	t.Helper()
-	eventually(t, "remounted", func() bool { // not while a round has the file open for writing
+	eventually(t, "remounted", func() bool { // fails while a round has the file open for writing
 		err := unix.Mount("", s.worn.dir, "", unix.MS_REMOUNT|unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID|flags, "")
 		require.True(t, err == nil || errors.Is(err, unix.EBUSY), err)
 		return err == nil
@@ -113,7 +113,7 @@ func (s *soak) unmounted(t *testing.T) func(*testing.T) {
 
 func (s *soak) full(t *testing.T) func(*testing.T) {
 	t.Helper()
-	// First full, then without the file: the room that it leaves is far too little for another.
+	// First fill the filesystem, then remove the file: the space that it leaves is far too small for a new one.
 	filler := fill(t, s.worn.dir)
 	require.NoError(t, os.Remove(filepath.Join(s.worn.dir, "ssdprobe.dat")))
 	return func(t *testing.T) { t.Helper(); empty(t, filler) }
@@ -127,11 +127,12 @@ func (s *soak) badConfiguration(t *testing.T) func(*testing.T) {
 	return func(t *testing.T) { t.Helper(); s.reload(t, string(good), saysReloaded) }
 }
 
-// unsavable puts a file where the state is saved, and makes the daemon save by a configuration that replaces all watches.
+// unsavable puts a file where the state is saved, and makes the daemon save with a configuration
+// that replaces all watches.
 func (s *soak) unsavable(t *testing.T) func(*testing.T) {
 	t.Helper()
 	targets := filepath.Join(s.state, "targets")
-	require.NoError(t, os.MkdirAll(targets, 0o700)) // when nothing was saved so far
+	require.NoError(t, os.MkdirAll(targets, 0o700)) // in case nothing was saved so far
 	require.NoError(t, os.Rename(targets, targets+".away"))
 	require.NoError(t, os.WriteFile(targets, nil, 0o600))
 	s.reload(t, s.configuration+"drift: {baseline_rounds: 100000, threshold: 0.3}\n", saysReloaded)

@@ -13,7 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// The drive completes nothing for three seconds between two rounds, which are minutes apart: an application's write hangs.
+// Between two rounds, which are minutes apart, the drive completes nothing for three seconds: an
+// application's write hangs.
 func TestStallBetweenRounds(t *testing.T) {
 	t.Parallel()
 	below := testenv.Ext4(t, 64<<20)

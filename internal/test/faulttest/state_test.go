@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// learnsSoon makes a baseline of a few rounds, at which the state is saved.
+// learnsSoon makes a baseline after a few rounds, when the state is saved.
 const learnsSoon = "drift: {baseline_rounds: 10}\n"
 
 func (d *daemon) awaitBaseline(t *testing.T) {
@@ -23,7 +23,7 @@ func (d *daemon) awaitBaseline(t *testing.T) {
 	})
 }
 
-// What a newer ssdprobe has written is neither understood nor touched.
+// A state that a newer ssdprobe has written is neither used nor changed.
 func TestStateOfANewerVersion(t *testing.T) {
 	t.Parallel()
 	state, dir := t.TempDir(), testenv.OnDisk(t)
@@ -41,7 +41,7 @@ func TestStateOfANewerVersion(t *testing.T) {
 	d = startDaemon(t, state, onFiles(t, dir)+learnsSoon)
 	d.awaitCollector(t, "state", false)
 	d.Stderr.Find(t, `the stored state has a problem.*written by a newer ssdprobe`)
-	d.awaitBaseline(t) // at which it would be saved
+	d.awaitBaseline(t) // when it would be saved
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
 	v, _ := d.scrape(t).value("ssdprobe_collector_success", labels{"collector": "state"})
 	assert.Zero(t, v, "it is still not saved")
@@ -54,7 +54,7 @@ func TestStateOfANewerVersion(t *testing.T) {
 	assert.Len(t, left, 1, "nothing is set aside, nothing half written stays")
 }
 
-// The state directory is moved away under a running daemon, and back.
+// The state directory is moved away from a running daemon, and back.
 func TestStateDirectoryGoneAndBack(t *testing.T) {
 	t.Parallel()
 	state, dir := filepath.Join(t.TempDir(), "state"), testenv.OnDisk(t)
@@ -64,7 +64,7 @@ func TestStateDirectoryGoneAndBack(t *testing.T) {
 	away := state + ".away"
 	require.NoError(t, os.Rename(state, away))
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
-	require.NoError(t, os.RemoveAll(state)) // a save may have made it anew
+	require.NoError(t, os.RemoveAll(state)) // a save may have created it again
 	require.NoError(t, os.Rename(away, state))
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
 	d.awaitCollector(t, "state", true)
@@ -76,7 +76,7 @@ func TestStateDirectoryGoneAndBack(t *testing.T) {
 	d.stop(t)
 }
 
-// A state directory that was removed is made again by the next save, and what is in memory is in it.
+// The next save creates a removed state directory again, with the state in memory.
 func TestStateDirectoryRemoved(t *testing.T) {
 	t.Parallel()
 	state, dir := filepath.Join(t.TempDir(), "state"), testenv.OnDisk(t)

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// swarmFirst is the number of the first device of a swarm, far from those that losetup chooses.
+	// swarmFirst is the number of the first device of a swarm, far above those that losetup chooses.
 	swarmFirst = 5000
-	// swarmSize is how many there are at one time, and generations how often they come and go.
+	// swarmSize is the number of devices at a time, generations how often they come and go.
 	swarmSize, generations = 200, 5
 )
 
-// A thousand loop devices that come and go, as on a node with many volumes, ten of each two hundred of them watched: what stays
-// is measured all the time, and nothing is held of what has gone.
+// A thousand loop devices come and go, as on a node with many volumes; ten of each two hundred are
+// watched. The device that stays is measured all the time, and no resources of the others are kept.
 func TestSwarmOfDevices(t *testing.T) {
 	t.Parallel()
 	stays := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
@@ -50,7 +50,7 @@ func TestSwarmOfDevices(t *testing.T) {
 	d.stop(t)
 }
 
-// swarm is how many devices of the swarm the daemon knows, watched or not.
+// swarm returns how many devices of the swarm the daemon knows, watched or not.
 func (d *daemon) swarm(t *testing.T) int {
 	t.Helper()
 	snapshot, n := d.page(t, "api/v1/snapshot"), 0
@@ -62,7 +62,7 @@ func (d *daemon) swarm(t *testing.T) int {
 	return n
 }
 
-// attach makes the loop device of a number.
+// attach creates the loop device with the given number.
 func attach(t *testing.T, number int, backing string) {
 	t.Helper()
 	control(t, unix.LOOP_CTL_ADD, number)
@@ -74,7 +74,7 @@ func attach(t *testing.T, number int, backing string) {
 	require.NoError(t, unix.IoctlSetInt(int(device.Fd()), unix.LOOP_SET_FD, int(data.Fd())))
 }
 
-// detach takes it away, its node too, once nobody has it open.
+// detach removes the device and its node once nobody has it open.
 func detach(t *testing.T, number int) {
 	t.Helper()
 	device := openLoop(t, number)

@@ -12,24 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options say what is built.
+// Options says what to build.
 type Options struct {
 	Arch    string // amd64 or arm64
-	Version string // what `ssdprobe version` says
-	// Cached takes what a Debian stage made the last time, when nothing that goes into it has changed: fio takes minutes.
+	Version string // the version that `ssdprobe version` prints
+	// Cached reuses the last result of a Debian stage if none of its inputs has changed: building fio takes minutes.
 	Cached bool
 }
 
-// Images are root directories by the name of their stage; the last one is the image.
+// Images holds the root directories by the name of their stage; the last one is the image.
 type Images struct {
 	Stages map[string]string
 	Last   string
 }
 
-// root is the repository's, as seen from any package below internal.
+// root is the root of the repository, relative to any package in internal/test.
 const root = "../../.."
 
-// stage is what an instruction works in.
+// stage is the context of an instruction.
 type stage struct{ base, root, dir string }
 
 type builder struct {
@@ -38,7 +38,7 @@ type builder struct {
 	Images
 }
 
-// Build carries the file out, in directories of the test's own.
+// Build executes the file in temporary directories.
 func Build(t testing.TB, o Options) Images {
 	t.Helper()
 	b := builder{t, o, Images{Stages: map[string]string{}}}
@@ -52,7 +52,7 @@ func Build(t testing.TB, o Options) Images {
 	return b.Images
 }
 
-// stage carries out one: "[--platform=…] BASE [AS NAME]" and the instructions below it.
+// stage executes one stage: "[--platform=…] BASE [AS NAME]" and the instructions below it.
 func (b *builder) stage(text string) {
 	first, instructions, _ := strings.Cut(text, "\n")
 	words := strings.Fields(first)
@@ -108,7 +108,7 @@ func (b *builder) from(s stage) {
 	}
 }
 
-// copy is "[--from=STAGE] SOURCE… TARGET"; sources are the repository's else.
+// copy executes "[--from=STAGE] SOURCE… TARGET"; without a stage, sources are in the repository.
 func (b *builder) copy(s stage, words []string) {
 	from := root
 	if name, ok := strings.CutPrefix(words[0], "--from="); ok {
@@ -137,8 +137,8 @@ func (b *builder) copy(s stage, words []string) {
 	}
 }
 
-// run runs a command in the stage: in its root where that is a Debian, and beside it,
-// with the paths of the stage, where the image brings Go.
+// run runs a command in the stage. A Debian stage runs it in its root; a stage on Go's image runs
+// it on this machine, with the paths of the stage.
 func (b *builder) run(s stage, command string) {
 	own := []string{"TARGETARCH=" + b.Arch, "VERSION=" + b.Version}
 	c := exec.CommandContext(b.t.Context(), "chroot", s.root, "/bin/sh", "-c", "cd "+s.dir+" && "+command)
@@ -146,7 +146,7 @@ func (b *builder) run(s stage, command string) {
 		c = exec.CommandContext(b.t.Context(), "/bin/sh", "-c", strings.ReplaceAll(command, " /out/", " "+s.root+"/out/"))
 		c.Dir = filepath.Join(s.root, s.dir)
 	} else {
-		own = append(own, "TMPDIR=/tmp") // this machine's may not be there
+		own = append(own, "TMPDIR=/tmp") // this machine's may not exist in the root
 		proc := filepath.Join(s.root, "proc")
 		require.NoError(b.t, unix.Mount("proc", proc, "proc", 0, ""))
 		defer func() { assert.NoError(b.t, unix.Unmount(proc, unix.MNT_DETACH)) }()

@@ -11,10 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// out is what later stages take from a Debian stage.
+// out is the directory that later stages copy from a Debian stage.
 const out = "out"
 
-// cached is where the outcome of a stage is kept: by the stage's text, the files that it copies, and the architecture.
+// cached returns the path at which the result of a stage is cached. It depends on the stage's text,
+// the files that it copies, and the architecture.
 func (b *builder) cached(text string) string {
 	sum := sha256.New()
 	sum.Write([]byte(b.Arch + "\n" + text))
@@ -28,7 +29,7 @@ func (b *builder) cached(text string) string {
 	return filepath.Join(dir, "ssdprobe", "container-"+hex.EncodeToString(sum.Sum(nil)[:8]))
 }
 
-// fromCache reports whether the outcome was there.
+// fromCache restores the result of a stage, and reports whether it was cached.
 func (b *builder) fromCache(s stage, text string) bool {
 	from := b.cached(text)
 	if _, err := os.Stat(from); err != nil {
@@ -39,7 +40,7 @@ func (b *builder) fromCache(s stage, text string) bool {
 	return true
 }
 
-// toCache keeps it, whole or not at all.
+// toCache stores the result of a stage atomically.
 func (b *builder) toCache(s stage, text string) {
 	to := b.cached(text)
 	require.NoError(b.t, os.MkdirAll(filepath.Dir(to), 0o755))

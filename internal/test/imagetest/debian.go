@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// debian makes what the official image is made of, with its list of sources.
+// debian creates a root directory like that of the official image, with its list of sources.
 func debian(t testing.TB, root, release string) {
 	t.Helper()
 	_, err := exec.LookPath("debootstrap")

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// archive writes an initramfs: a cpio archive in the "newc" form of the kernel's
-// Documentation/driver-api/early-userspace/buffer-format.rst. Directories above an entry are made as needed. Several
-// archives one after another are unpacked over one another.
+// archive writes an initramfs: a cpio archive in the "newc" format of the kernel's
+// Documentation/driver-api/early-userspace/buffer-format.rst. It creates the directories above an
+// entry as needed. Several concatenated archives are unpacked over one another.
 type archive struct {
 	w       io.Writer
 	offset  int64
@@ -49,7 +49,7 @@ func (a *archive) copyFile(guest, host string) error {
 	return a.entry(guest, modeFile|uint32(info.Mode().Perm()), info.Size(), file)
 }
 
-// text adds a small file.
+// text adds a file with the given content.
 func (a *archive) text(guest, content string) error {
 	return a.entry(guest, modeFile|0o644, int64(len(content)), strings.NewReader(content))
 }
@@ -115,7 +115,7 @@ func (a *archive) close() error {
 	return a.pad(endOfBlock)
 }
 
-// Write counts what goes out: the padding depends on it.
+// Write counts the bytes that it writes, because the padding depends on them.
 func (a *archive) Write(p []byte) (int, error) {
 	n, err := a.w.Write(p)
 	a.offset += int64(n)

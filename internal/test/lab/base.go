@@ -29,9 +29,10 @@ func baseFiles() map[string]string {
 	}
 }
 
-// openBase opens the part of the archive that all machines share: busybox, fio, nvme and their libraries. It is made
-// when it is not in the cache, or when one of its files has changed on the host since. Making it twice at the same time
-// does no harm. It is not compressed: unpacking would cost the emulated processor more than reading costs the host.
+// openBase opens the part of the archive that all machines share: busybox, fio, nvme and their
+// libraries. It is created if it is not in the cache, or if one of its files has changed on the
+// host since. Creating it twice at the same time does no harm. It is not compressed, because
+// unpacking would cost the emulated processor more than reading costs the host.
 func openBase(t tools) (*os.File, error) {
 	files, err := withLibraries(map[string]string{
 		"/bin/busybox":   t.busybox,
@@ -88,7 +89,7 @@ func withLibraries(programs map[string]string) (map[string]string, error) {
 	return all, nil
 }
 
-// identity changes when one of the files does: a package's upgrade changes times and sizes.
+// identity returns a hash that changes when one of the files does: the upgrade of a package changes times and sizes.
 func identity(files map[string]string) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintln(hash, baseFormat)
@@ -156,7 +157,7 @@ func (a *archive) addAll(files map[string]string) error {
 	return nil
 }
 
-// removeOtherBases drops archives of programs that have changed since. Whoever has one open keeps it.
+// removeOtherBases removes archives of programs that have changed since. A process that has one open keeps it.
 func removeOtherBases(cache, keep string) error {
 	paths, err := filepath.Glob(filepath.Join(cache, "base-*.cpio"))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Build compiles a main package of this module for the guest, without cgo, and returns the path of a copy that lives as
-// long as the test. It is quick when nothing has changed since the last build.
+// Build compiles a main package of this module for the guest, without cgo, and returns the path of
+// a copy that lives as long as the test. It is fast if nothing has changed since the last build.
 func Build(t testing.TB, importPath string) string {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), path.Base(importPath))
@@ -25,8 +25,8 @@ func Build(t testing.TB, importPath string) string {
 	return copied
 }
 
-// withBuild compiles the package and calls use with the program. The program stays in the cache, where go build finds
-// it and links it again only when it must; other test processes use the same one, so all of this is under a lock.
+// withBuild compiles the package and calls use with the program. The program stays in the cache, so that go
+// build links it again only if necessary. Other test processes use the same file, so all of this holds a lock.
 func withBuild(importPath string, use func(program string) error) error {
 	cache, err := cacheDir()
 	if err != nil {
@@ -40,7 +40,7 @@ func withBuild(importPath string, use func(program string) error) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close() // and unlocks
+	defer lock.Close() // which also unlocks
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		return fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}

@@ -14,20 +14,20 @@ import (
 // Command is a program to run in the guest.
 type Command = wire.Command
 
-// Result is what a program wrote, and how it ended.
+// Result is the output and the exit code of a program.
 type Result struct {
 	Stdout, Stderr string
-	ExitCode       int // as a shell has it: 128+n when signal n ended it
+	ExitCode       int // as in a shell: 128+n if signal n ended the program
 }
 
 // Run runs a program in the guest, as root, and waits for its end. An exit code other than 0 is no error. When the
-// context ends, the program is killed with its process group. The program's own children may hold its output open for
-// 2 s after its end. More than 8 MiB of output are syscall.EMSGSIZE.
+// context ends, the program is killed with its process group. The program's children may hold its output open for 2 s
+// after it has ended. More than 8 MiB of output is the error syscall.EMSGSIZE.
 func (m *Machine) Run(ctx context.Context, args ...string) (Result, error) {
 	return m.RunCommand(ctx, Command{Args: args})
 }
 
-// RunCommand is Run for a program that needs more than arguments.
+// RunCommand is like Run, for a program that needs more than arguments.
 func (m *Machine) RunCommand(ctx context.Context, command Command) (Result, error) {
 	g := m.current()
 	reply, id, err := g.askNamed(ctx, wire.Request{Run: &command})
@@ -41,8 +41,8 @@ func (m *Machine) RunCommand(ctx context.Context, command Command) (Result, erro
 	return result(reply.Output), nil
 }
 
-// Output is Run for programs that are means to an end: it returns the standard output, and another exit code than 0 is
-// an error with all that was written.
+// Output is like Run, but returns only the standard output. An exit code other than 0 is an error that includes all
+// output.
 func (m *Machine) Output(ctx context.Context, args ...string) (string, error) {
 	result, err := m.Run(ctx, args...)
 	if err == nil && result.ExitCode != 0 {
@@ -51,7 +51,7 @@ func (m *Machine) Output(ctx context.Context, args ...string) (string, error) {
 	return result.Stdout, err
 }
 
-// ReadFile reads a whole file of the guest, of at most 8 MiB; files of /proc and /sys too.
+// ReadFile reads a whole file of the guest, of at most 8 MiB, including files of /proc and /sys.
 func (m *Machine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	reply, err := m.current().ask(ctx, wire.Request{Read: &wire.Path{Path: path}})
 	if err != nil {
@@ -60,8 +60,8 @@ func (m *Machine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	return reply.Data, nil
 }
 
-// WriteFile creates a file in the guest, or replaces its content; the folder must be there. At most 8 MiB: more
-// goes into Options.Files.
+// WriteFile creates a file in the guest, or replaces its content; the directory must exist. The data is at most 8 MiB;
+// put larger files into Options.Files.
 func (m *Machine) WriteFile(ctx context.Context, path string, data []byte, mode fs.FileMode) error {
 	_, err := m.current().ask(ctx, wire.Request{
 		Write: &wire.WriteVerb{Path: path, Data: data, Mode: uint32(mode.Perm())},
@@ -83,10 +83,10 @@ func result(output *wire.Output) Result {
 	return Result{Stdout: string(output.Stdout), Stderr: string(output.Stderr), ExitCode: output.ExitCode}
 }
 
-// killTimeout bounds what is still said to the agent after a context's end.
+// killTimeout bounds requests to the agent after a context has ended.
 const killTimeout = 10 * time.Second
 
-// killAfter kills the process group although the context has ended. That it is gone already is no error.
+// killAfter kills the process group even though the context has ended. It is no error if the group is already gone.
 func (p *Process) killAfter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTimeout)
 	defer cancel()

@@ -25,7 +25,7 @@ func (c *console) String() string {
 	return strings.ToValidUTF8(strings.ReplaceAll(c.buf.String(), "\r", ""), "?")
 }
 
-// with adds the console to an error about the machine.
+// with adds the console's output to an error about the machine.
 func (c *console) with(err error) error {
 	return fmt.Errorf("%w\nconsole:\n%s", err, c)
 }

@@ -9,16 +9,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab/wire"
 )
 
-// Disk is what the guest's kernel calls a drive. The order in which it finds drives is not fixed, so nvme0 may be any.
+// Disk holds the names that the guest's kernel gives a drive. It finds drives in no fixed order, so
+// nvme0 may be any of them.
 type Disk struct {
 	Controllers []string // such as "nvme0", in the order of the drive's controllers
-	Namespaces  []string // such as "nvme0n1": one, but for drives with several controllers and nvme_core.multipath=N
+	Namespaces  []string // such as "nvme0n1": one, except for drives with several controllers and nvme_core.multipath=N
 }
 
-// Node is the path of the block device.
+// Node returns the path of the block device.
 func (d Disk) Node() string { return "/dev/" + d.Namespaces[0] }
 
-// Disk tells what the drive is called. It waits for a drive that the guest has not found yet.
+// Disk returns the names of the drive. It waits for a drive that the guest has not found yet.
 func (m *Machine) Disk(ctx context.Context, id string) (Disk, error) {
 	d, err := m.drive(id)
 	if err != nil {
@@ -36,7 +37,7 @@ func (m *Machine) drive(id string) (*drive, error) {
 	return nil, fmt.Errorf("drive %s: %w", id, os.ErrNotExist)
 }
 
-// findTimeout bounds the wait inside the guest for a drive that is there.
+// findTimeout bounds the wait inside the guest for a drive that is plugged in.
 const findTimeout = time.Minute
 
 func (m *Machine) find(ctx context.Context, d *drive) (Disk, error) {

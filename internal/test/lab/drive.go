@@ -14,28 +14,28 @@ const (
 	maxNodes     = 7  // of 256 buses
 )
 
-// hostBridge is the root bus of a NUMA node, when there are several.
+// hostBridge returns the root bus of a NUMA node, if there are several.
 func hostBridge(node int) string { return fmt.Sprintf("node%d", node) }
 
-// firstBus is the number of that bus.
+// firstBus returns the number of that bus.
 func firstBus(node int) int { return busesPerNode * (node + 1) }
 
-// drive is one of a machine's drives as QEMU has it. Its data goes through a chain of block nodes: a throttle filter on
-// top, which stays; below it blkdebug when there are faults; the image's file at the bottom. That way the limits and
-// the faults belong to the drive and not to its controllers, and stay when these are unplugged.
+// drive is one of a machine's drives in QEMU. Its data goes through a chain of block nodes: a permanent throttle filter
+// on top; below it blkdebug if there are faults; the image's file at the bottom. So the limits and the faults belong to
+// the drive and not to its controllers, and remain when these are unplugged.
 type drive struct {
 	Drive
 	image   int  // the image's descriptor in QEMU
 	first   int  // number of the drive's first controller among those of all drives
 	cloned  bool // another drive has the same serial number
-	bridged bool // hangs on the host bridge of its NUMA node; else on the only one
+	bridged bool // is on the host bridge of its NUMA node; else on the only one
 
-	// What was changed from outside.
+	// State that was changed from outside.
 	plugged         bool
 	iops            int
 	hung            bool
 	criticalWarning uint8
-	faultsVersion   int // how often faults were changed: nodes of two versions meet
+	faultsVersion   int // how often faults were changed: nodes of two versions exist at the same time
 }
 
 func (d *drive) limitsNode() string { return d.ID + "-limits" }
@@ -43,7 +43,7 @@ func (d *drive) imageNode() string  { return d.ID + "-image" }
 func (d *drive) faultsNode() string { return fmt.Sprintf("%s-faults%d", d.ID, d.faultsVersion) }
 func (d *drive) subsystem() string  { return d.ID + "-subsystem" }
 
-// controllerID is what QEMU calls the drive's controller: the drive's ID, and with ".1" and so on for further ones.
+// controllerID returns QEMU's name of a controller of the drive: the drive's ID, with ".1" and so on for further ones.
 func (d *drive) controllerID(i int) string {
 	if i == 0 {
 		return d.ID
@@ -51,7 +51,7 @@ func (d *drive) controllerID(i int) string {
 	return fmt.Sprintf("%s.%d", d.ID, i)
 }
 
-// blockNodes are the nodes of the chain, lower ones first.
+// blockNodes returns the nodes of the chain, lower ones first.
 func (d *drive) blockNodes() []object {
 	nodes := []object{{
 		"driver": "file", "node-name": d.imageNode(), "filename": fmt.Sprintf("/proc/self/fd/%d", d.image),
@@ -78,7 +78,7 @@ func (d *drive) faultsDefinition() object {
 		if fault.Write {
 			kind = "write"
 		}
-		// The event "none" has happened when the node is there: from then on the rule is in force.
+		// The event "none" happens when the node is created, so the rule applies from then on.
 		rules = append(rules, object{
 			"event": "none", "iotype": kind, "sector": fault.Sector, "once": false, "errno": int(unix.EIO),
 		})
@@ -86,12 +86,12 @@ func (d *drive) faultsDefinition() object {
 	return object{"driver": "blkdebug", "node-name": d.faultsNode(), "image": d.imageNode(), "inject-error": rules}
 }
 
-// shared says that the namespace is an object of its own in a subsystem. A lone namespace is part of its controller,
-// because only that can be plugged in; but then it has no identifiers, and the subsystem's name is the serial number, which
-// Linux refuses to see twice.
+// shared reports whether the namespace is an object of its own in a subsystem. A single namespace is part of its
+// controller, because only a controller can be plugged in. But then it has no identifiers, and the subsystem's name is
+// the serial number, which Linux does not accept twice.
 func (d *drive) shared() bool { return d.Controllers > 1 || d.EUI64 != 0 || d.cloned }
 
-// fixtures are the devices that must be there before the controllers, and stay when these are unplugged.
+// fixtures returns the devices that must exist before the controllers, and remain when these are unplugged.
 func (d *drive) fixtures() []object {
 	var devices []object
 	if d.shared() {
@@ -111,12 +111,12 @@ func (d *drive) fixtures() []object {
 	return devices
 }
 
-// slot is the number on the case, from 1.
+// slot returns the number of the slot, from 1.
 func (d *drive) slot(i int) int { return d.first + i + 1 }
 
 func (d *drive) port(i int) string { return d.controllerID(i) + "-port" }
 
-// portAddresses are the PCI addresses of the drive's root ports in the guest.
+// portAddresses returns the PCI addresses of the drive's root ports in the guest.
 func (d *drive) portAddresses() []string {
 	bus := 0
 	if d.bridged {
@@ -129,7 +129,7 @@ func (d *drive) portAddresses() []string {
 	return addresses
 }
 
-// controllers are the devices to plug.
+// controllers returns the devices to plug in.
 func (d *drive) controllers() []object {
 	var devices []object
 	for i := range d.Controllers {
@@ -147,7 +147,7 @@ func (d *drive) controllers() []object {
 	return devices
 }
 
-// namespaces are the devices that come last, at boot only.
+// namespaces returns the devices that come last, only at boot.
 func (d *drive) namespaces() []object {
 	if !d.shared() {
 		return nil

@@ -12,27 +12,27 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab/wire"
 )
 
-// guest is the conversation with the agent inside, from one boot of the machine to the next.
+// guest is the connection to the agent in the machine, from one boot to the next.
 type guest struct {
 	conn   net.Conn
 	in     *bufio.Reader
 	kernel string // release
 
 	sending sync.Mutex // one message at a time
-	hungUp  bool       // no message any more
+	hungUp  bool       // no messages any more
 
 	mu      sync.Mutex
 	lastID  uint64
 	pending map[uint64]chan wire.Reply
 
-	ended chan struct{} // closed when no reply comes any more
+	ended chan struct{} // closed when no more replies come
 	lost  error         // why; to be read after ended
 }
 
-// ErrReset is what calls under way end with when the machine is reset.
+// ErrReset is the error of calls that a reset of the machine interrupts.
 var ErrReset = errors.New("machine was reset")
 
-// openGuest waits for the agent of a machine that boots. What was said on the line before is dropped.
+// openGuest waits for the agent of a machine that boots. Earlier data on the line is dropped.
 func openGuest(ctx context.Context, conn net.Conn) (*guest, error) {
 	g := &guest{
 		conn: conn, in: bufio.NewReader(conn),
@@ -83,7 +83,7 @@ func (g *guest) receive() {
 func (g *guest) hangUp() {
 	interrupt(g.conn)
 	<-g.ended
-	g.sending.Lock() // who writes now is interrupted
+	g.sending.Lock() // a pending write is interrupted
 	defer g.sending.Unlock()
 	g.hungUp = true
 }
@@ -94,7 +94,7 @@ func (g *guest) ask(ctx context.Context, request wire.Request) (wire.Reply, erro
 	return reply, err
 }
 
-// askNamed also tells the request's ID, with which a process can be named even when there was no reply.
+// askNamed also returns the request's ID, which identifies a process even if there was no reply.
 func (g *guest) askNamed(ctx context.Context, request wire.Request) (reply wire.Reply, id uint64, err error) {
 	answer := make(chan wire.Reply, 1)
 	id = g.enter(answer)

@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// hypervisor is the QEMU process. It dies with this process, however that ends.
+// hypervisor is the QEMU process. It dies with this process, however this process ends.
 type hypervisor struct {
 	process *os.Process
 	done    chan struct{} // closed when it has ended
-	err     error         // what it ended with; to be read after done
+	err     error         // the error of Wait; to be read after done
 }
 
 // startHypervisor starts the program with the files as descriptors 3 and up.
@@ -35,7 +35,8 @@ func startHypervisor(
 }
 
 func (h *hypervisor) run(cmd *exec.Cmd, started chan<- error) {
-	// The kernel sends the parent-death signal when the thread ends that started the process, so this one stays.
+	// The kernel sends the parent-death signal when the thread that started the process ends, so
+	// this thread must stay.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
@@ -48,7 +49,7 @@ func (h *hypervisor) run(cmd *exec.Cmd, started chan<- error) {
 	close(h.done)
 }
 
-// kill ends QEMU and returns when it is gone. Nothing is lost by it: a machine's images go with it.
+// kill ends QEMU and returns when it is gone. Nothing is lost, because a machine's images are temporary.
 func (h *hypervisor) kill() error {
 	if err := h.process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("kill QEMU: %w", err)

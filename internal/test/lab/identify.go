@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// admitIdentifiers makes the guest's kernel believe in the drives' EUI64. Linux ignores all namespace identifiers of
-// QEMU's controllers, because old ones had bogus ones (NVME_QUIRK_BOGUS_NID in drivers/nvme/host/pci.c). An ID added at
-// run time comes before the built-in one, and has no quirks; writing it binds the controllers without a driver, which
-// are those that must be known anew. Of several paths to a namespace all have to go before the first returns.
+// admitIdentifiers makes the guest's kernel accept the drives' EUI64. Linux ignores all namespace identifiers of QEMU's
+// controllers, because those of old ones were bogus (NVME_QUIRK_BOGUS_NID in drivers/nvme/host/pci.c). A PCI ID added
+// at run time takes precedence over the built-in one, and has no quirks. Writing it binds the controllers that have no
+// driver, which are those that were unbound before. Of several paths to a namespace, all have to be unbound before the
+// first is bound again.
 func (m *Machine) admitIdentifiers(ctx context.Context) error {
 	var identified []*drive
 	var controllers []string // patterns: the one function of the one device behind each port

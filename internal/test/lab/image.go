@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// stretchBytes is the unit of written and unwritten places in an image.
+	// stretchBytes is the unit of written and unwritten areas in an image.
 	stretchBytes = 1 << 20
-	// sharedFrom is the size from which on an image is the same sharedBytes over and over. They are stored once, so that a
-	// drive can be larger than the disk: the directory of temporary files has to be on a filesystem that clones, such as XFS.
+	// sharedFrom is the size from which on an image repeats the same sharedBytes. They are stored
+	// once, so that a drive can be larger than the disk. The directory of temporary files has to be
+	// on a filesystem that can clone, such as XFS.
 	sharedFrom, sharedBytes = 16 << 30, 32 << 20
 )
 
-// image makes the drive's image, in a file that has no name any more.
+// image creates the drive's image, in a file without a name.
 func (d Drive) image() (*os.File, error) {
 	file, err := unnamedFile()
 	if err != nil {
@@ -53,7 +54,7 @@ func (d Drive) fill(file *os.File) error {
 	return repeat(file, own, d.SizeBytes)
 }
 
-// repeat clones what there is of a file until it has its size.
+// repeat clones the existing part of a file until the file has its size.
 func repeat(file *os.File, have, size int64) error {
 	for have < size {
 		n := min(have, size-have)
@@ -66,7 +67,8 @@ func repeat(file *os.File, have, size int64) error {
 	return nil
 }
 
-// written spreads the written stretches evenly: it is true whenever the sum of ratios reaches the next whole number.
+// written reports whether a stretch is written. It spreads the written stretches evenly: it is true
+// whenever the sum of ratios reaches the next whole number.
 func (d Drive) written(stretch int64) bool {
 	return int64(float64(stretch+1)*d.WrittenRatio) > int64(float64(stretch)*d.WrittenRatio)
 }

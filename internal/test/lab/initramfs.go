@@ -14,8 +14,8 @@ import (
 // agentPackage is the guest's init.
 const agentPackage = "github.com/ssdprobe/ssdprobe/internal/test/lab/agent"
 
-// initramfs writes the machine's root, the shared base archive followed by one with the agent, the modules and the files
-// under test, to a file that has no name any more.
+// initramfs writes the machine's root to a file without a name: the shared base archive, followed
+// by one with the agent, the modules and the files under test.
 func (o Options) initramfs(t tools) (*os.File, error) {
 	base, err := openBase(t)
 	if err != nil {
@@ -96,7 +96,7 @@ func (o Options) addPrograms(a *archive) error {
 	return a.addAll(files)
 }
 
-// unnamedFile makes a temporary file that vanishes with its last descriptor, however the process ends.
+// unnamedFile creates a temporary file that vanishes with its last descriptor, however the process ends.
 func unnamedFile() (*os.File, error) {
 	file, err := os.CreateTemp("", "ssdprobe-lab-")
 	if err != nil {

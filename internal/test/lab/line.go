@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// line makes a connection to QEMU without a name anybody else could use: our end, and the file that QEMU inherits.
+// line creates an unnamed connection to QEMU, which nobody else can use: our end, and the file that QEMU inherits.
 func line(name string) (net.Conn, *os.File, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -26,7 +26,7 @@ func line(name string) (net.Conn, *os.File, error) {
 	return conn, theirs, nil
 }
 
-// within bounds a conversation on the connection by the context.
+// within runs a conversation on the connection and interrupts it when the context ends.
 func within(ctx context.Context, conn net.Conn, conversation func() error) error {
 	if err := conn.SetDeadline(time.Time{}); err != nil {
 		return err
@@ -47,7 +47,7 @@ func within(ctx context.Context, conn net.Conn, conversation func() error) error
 	return conn.SetDeadline(time.Time{})
 }
 
-// interrupt makes those return who read from the connection or write to it.
+// interrupt makes pending reads and writes on the connection return.
 func interrupt(conn net.Conn) {
 	conn.SetDeadline(time.Unix(1, 0)) //nolint:errcheck // fails only when it is closed, and then they return as well
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// tools are the places of what scripts/lab-setup.sh got.
+// tools holds the paths of what scripts/lab-setup.sh installed.
 type tools struct {
 	qemu, busybox, fio, nvme string
 
@@ -19,7 +19,7 @@ type tools struct {
 	modules string // lib/modules/RELEASE
 }
 
-// cacheDir is where the laboratory keeps what it can make again.
+// cacheDir returns where the lab keeps what it can recreate.
 func cacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -28,7 +28,7 @@ func cacheDir() (string, error) {
 	return filepath.Join(dir, "ssdprobe", "lab"), nil
 }
 
-// locate finds the tools, or says everything that is missing at once.
+// locate finds the tools, or returns one error about everything that is missing.
 func locate() (tools, error) {
 	var t tools
 	var missing []error
@@ -60,7 +60,8 @@ func (t *tools) locateKernel() error {
 	if err != nil {
 		return err
 	}
-	// Resolved once, so that a kernel renewed meanwhile does not meet the modules of the old one.
+	// Resolve the link once, so that a kernel that is updated meanwhile is not used with the
+	// modules of the old one.
 	current, err := filepath.EvalSymlinks(filepath.Join(cache, "kernel", "current"))
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func (t *tools) locateKernel() error {
 	return nil
 }
 
-// lookPath finds a program also where only root's PATH leads.
+// lookPath finds a program, also in directories that are only in root's PATH.
 func lookPath(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range []string{"/usr/sbin", "/sbin"} {
@@ -95,7 +96,7 @@ func lookPath(name string) (string, error) {
 	return path, nil
 }
 
-// libraries lists the shared libraries of a program, the loader included: none for a static program or a script.
+// libraries lists the shared libraries of a program, including the loader; none for a static program or a script.
 func libraries(program string) ([]string, error) {
 	if dynamic, err := isDynamic(program); err != nil || !dynamic {
 		return nil, err

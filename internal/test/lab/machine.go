@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Machine is a running one. Its methods can be called from several goroutines.
+// Machine is a running machine. It is safe for concurrent use.
 type Machine struct {
 	options    Options
 	drives     []*drive
@@ -26,11 +26,11 @@ type Machine struct {
 	addresses map[int]string // of forwarded ports
 	bootTime  time.Duration
 
-	changing sync.Mutex // what comes from outside: drives, and resets
+	changing sync.Mutex // held during changes from outside: drives and resets
 
 	mu      sync.Mutex
 	guest   *guest     // of this boot
-	started []*Process // all, in order
+	started []*Process // all processes, in order
 }
 
 // Start boots a machine, which ends with the test. When the test fails, the console is in its log.
@@ -96,11 +96,11 @@ func (m *Machine) powerOn(h *hardware, program string) error {
 		return err
 	}
 	m.hypervisor, err = startHypervisor(program, h.args, h.files, nil, m.console, m.console)
-	h.closeFiles() // the ends that QEMU has are the only ones left, so that its end is seen
+	h.closeFiles() // then only QEMU holds its ends, so that its exit closes them
 	return err
 }
 
-// comeUp waits until the machine is of use.
+// comeUp waits until the machine is usable.
 func (m *Machine) comeUp(ctx context.Context) error {
 	ctx, cancel := m.bootContext(ctx)
 	defer cancel()
@@ -142,7 +142,7 @@ func (m *Machine) bootContext(ctx context.Context) (context.Context, context.Can
 		fmt.Errorf("machine is not up after %v: %w", m.options.BootTimeout, context.DeadlineExceeded))
 }
 
-// close ends QEMU and all conversations.
+// close ends QEMU and all connections.
 func (m *Machine) close() error {
 	var err error
 	if m.hypervisor != nil {
@@ -156,7 +156,7 @@ func (m *Machine) close() error {
 	return err
 }
 
-// explain adds the end of the machine to an error that comes from it.
+// explain adds how the machine ended to an error that is caused by its end.
 func (m *Machine) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) &&
 		!errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, os.ErrClosed) {
@@ -173,8 +173,8 @@ func (m *Machine) explain(ctx context.Context, err error) error {
 	}
 }
 
-// Addr is the address, on this host, of a port of Options.ForwardPorts. The server in the guest has to listen on all
-// addresses, or on 10.0.2.15. It panics for another port.
+// Addr returns the address on this host of a port in Options.ForwardPorts. The server in the guest
+// has to listen on all addresses, or on 10.0.2.15. It panics for another port.
 func (m *Machine) Addr(port int) string {
 	address, ok := m.addresses[port]
 	if !ok {
@@ -183,13 +183,13 @@ func (m *Machine) Addr(port int) string {
 	return address
 }
 
-// Kernel is the release of the guest's kernel.
+// Kernel returns the release of the guest's kernel.
 func (m *Machine) Kernel() string { return m.current().kernel }
 
-// BootTime is how long it took from the start of QEMU until the guest and all its drives could be used.
+// BootTime returns how long it took from the start of QEMU until the guest and all its drives were usable.
 func (m *Machine) BootTime() time.Duration { return m.bootTime }
 
-// Console is what the guest's kernel, its agent and QEMU have written so far.
+// Console returns what the guest's kernel, its agent and QEMU have written so far.
 func (m *Machine) Console() string { return m.console.String() }
 
 func (m *Machine) current() *guest {

@@ -29,7 +29,7 @@ const (
 	faultyByte = 3 << 20 // of plain
 )
 
-// TestMachine does all that needs no machine of its own in one, because booting is what takes time.
+// TestMachine tests everything that does not need a machine of its own in one, because booting takes time.
 func TestMachine(t *testing.T) {
 	hostFile := filepath.Join(t.TempDir(), "hello")
 	require.NoError(t, os.WriteFile(hostFile, []byte("#!/bin/sh\necho hello from \"$1\"\n"), 0o755))
@@ -99,8 +99,8 @@ func testRun(t *testing.T, m *lab.Machine) {
 	require.ErrorContains(t, err, "exit code 1\nwhat is wrong")
 }
 
-// testClock compares how far the guest's clock and the host's go in the same time. The kernel once measured the rate of its
-// counter at boot: on a busy host the guest's clock ran almost three times too fast.
+// testClock compares the progress of the guest's and the host's clock. When the kernel measured the
+// rate of its counter at boot, on a busy host the guest's clock ran almost three times too fast.
 func testClock(t *testing.T, m *lab.Machine) {
 	uptime := func() time.Duration {
 		content, err := m.ReadFile(bounded(t), "/proc/uptime")
@@ -140,7 +140,7 @@ func testBigOutputs(t *testing.T, m *lab.Machine) {
 	assert.Len(t, out, size)
 	assert.Equal(t, size, strings.Count(out, "\x00"))
 
-	// Too much is an error, and the conversation goes on.
+	// Too much output is an error, and the connection stays usable.
 	_, err = m.Run(bounded(t), "dd", "if=/dev/zero", "bs=1M", "count=9", "status=none")
 	require.ErrorIs(t, err, syscall.EMSGSIZE)
 	_, err = m.ReadFile(bounded(t), disk(t, m, plain).Node())
@@ -165,7 +165,7 @@ func testKilled(t *testing.T, m *lab.Machine) {
 	require.NoError(t, err)
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
-	// The reader ends when nobody holds the other end any more: neither the program nor its child.
+	// The reader ends when neither the program nor its child holds the other end any more.
 	_, err = reader.Wait(bounded(t))
 	require.NoError(t, err)
 }
@@ -231,7 +231,7 @@ func testForwardedPort(t *testing.T, m *lab.Machine) {
 	m.RestoreAfter(t)
 	_, err := m.StartProcess(bounded(t), "nc", "-ll", "-p", fmt.Sprint(servedPort), "-e", "/usr/local/bin/hello", "port")
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { // nc does not tell when it listens
+	require.Eventually(t, func() bool { // nc does not report when it listens
 		conn, err := net.Dial("tcp", m.Addr(servedPort))
 		if err != nil {
 			return false
@@ -310,7 +310,7 @@ func testInterrupts(t *testing.T, m *lab.Machine) {
 	assert.GreaterOrEqual(t, after[controller+"q1"]-before[controller+"q1"], reads, "each read alone has its interrupt")
 }
 
-// interrupts counts those of each of the controller's queues, over all processors.
+// interrupts counts the interrupts of each queue of the controller, summed over all processors.
 func interrupts(t *testing.T, m *lab.Machine, controller string) map[string]int {
 	t.Helper()
 	table, err := m.ReadFile(bounded(t), "/proc/interrupts")
@@ -334,9 +334,9 @@ func interrupts(t *testing.T, m *lab.Machine, controller string) map[string]int 
 
 func testThrottle(t *testing.T, m *lab.Machine) {
 	m.RestoreAfter(t)
-	// Far below what a machine does that many others share.
+	// Far below what the machine achieves even on a shared host.
 	const limit, seconds = 4, 3
-	// A bucket of a tenth of a second, and what is in flight at the end, come on top of the limit.
+	// A burst of a tenth of a second, and the I/O in flight at the end, come on top of the limit.
 	const most = limit*seconds + limit
 	assert.Greater(t, completedReads(t, m, seconds), 2*most)
 	require.NoError(t, m.Throttle(bounded(t), plain, limit))
@@ -345,7 +345,7 @@ func testThrottle(t *testing.T, m *lab.Machine) {
 	assert.Greater(t, completedReads(t, m, seconds), 2*most)
 }
 
-// completedReads counts the reads of fio in so many seconds of its own clock.
+// completedReads counts the reads of fio in the given number of seconds, by fio's clock.
 func completedReads(t *testing.T, m *lab.Machine, seconds int) int {
 	t.Helper()
 	out, err := m.Output(bounded(t), "fio", "--name=reads", "--filename="+disk(t, m, plain).Node(), "--readonly",
@@ -488,7 +488,7 @@ func testSwitchedOff(t *testing.T, m *lab.Machine) {
 	assert.Contains(t, m.Console(), "reboot: Power down")
 }
 
-// bound is far more than any step takes, also on a busy machine.
+// bound is far more than any step takes, even on a busy machine.
 const bound = time.Minute
 
 func bounded(t *testing.T) context.Context {
@@ -505,7 +505,7 @@ func disk(t *testing.T, m *lab.Machine, id string) lab.Disk {
 	return d
 }
 
-// nvme decodes what nvme-cli says.
+// nvme runs nvme-cli and decodes its output.
 func nvme(t *testing.T, m *lab.Machine, into any, args ...string) {
 	t.Helper()
 	out, err := m.Output(bounded(t), append(append([]string{"nvme"}, args...), "--output-format=json")...)

@@ -63,14 +63,14 @@ func (t *moduleTree) scanDependencies(r io.Reader) error {
 	return lines.Err()
 }
 
-// moduleName is "dm-delay" for "kernel/drivers/md/dm-delay.ko.xz".
+// moduleName returns "dm-delay" for "kernel/drivers/md/dm-delay.ko.xz".
 func moduleName(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".ko")
 	return strings.ReplaceAll(name, "_", "-")
 }
 
-// loadOrder lists the paths of the modules and of all they depend on, each after its own dependencies. Modules that are
-// part of the kernel need no loading.
+// loadOrder lists the paths of the modules and of their dependencies, each after those that it
+// depends on. It skips modules that are built into the kernel.
 func (t *moduleTree) loadOrder(names []string) ([]string, error) {
 	var order []string
 	listed := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// forwardedPorts asks QEMU which ports of the host it has found for those of the guest.
+// forwardedPorts asks QEMU which ports of the host it has assigned to those of the guest.
 func (q *qmp) forwardedPorts(ctx context.Context) (map[int]string, error) {
 	answer, err := q.execute(ctx, "human-monitor-command", object{"command-line": "info usernet"})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// TestOneNode is about what is different in a machine without NUMA nodes: ACPI plugs its drives, and not PCIe.
+// TestOneNode tests what differs in a machine without NUMA nodes: its drives are plugged in by ACPI, not by PCIe.
 func TestOneNode(t *testing.T) {
 	m := lab.Start(t, lab.Options{
 		Drives: []lab.Drive{

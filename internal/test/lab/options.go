@@ -10,75 +10,75 @@ import (
 type Options struct {
 	Drives []Drive
 
-	// Files to put into the guest: guest path to host path. Permission bits are kept. Programs must be static, as
-	// those of Build are.
+	// Files to put into the guest: guest path to host path. Permission bits are kept. Programs must be static, like
+	// those of Build.
 	Files map[string]string
 
-	// Programs of the host to put into the guest, by name, with the shared libraries that ldd names. Busybox, fio
-	// and nvme are always there.
+	// Programs are programs of the host to put into the guest, by name, with the shared libraries that ldd lists.
+	// Busybox, fio and nvme are always there.
 	Programs []string
 
-	// Modules of the kernel to load at boot, with those they depend on, such as "xfs", "dm-delay" or "null_blk".
+	// Modules are the kernel modules to load at boot, with their dependencies, such as "xfs", "dm-delay" or "null_blk".
 	Modules []string
 
-	MemoryMiB int // 1024 when 0
-	CPUs      int // 2 when 0
-	NUMANodes int // 1 when 0; processors and memory are split evenly over the nodes
+	MemoryMiB int // 0 means 1024
+	CPUs      int // 0 means 2
+	NUMANodes int // 0 means 1; processors and memory are split evenly over the nodes
 
-	// ForwardPorts are TCP ports of the guest to reach from this host: see Machine.Addr.
+	// ForwardPorts are TCP ports of the guest that this host can reach: see Machine.Addr.
 	ForwardPorts []int
 
-	// ReachPorts are TCP ports of this host's 127.0.0.1 that the guest reaches at HostAddress, by socat. All else of the
-	// network stays out of its reach.
+	// ReachPorts are TCP ports of this host's 127.0.0.1 that the guest can reach at HostAddress, through socat. It can
+	// reach nothing else on the network.
 	ReachPorts []int
 
 	// KernelArgs are added to the kernel's command line, such as "nvme_core.multipath=N".
 	KernelArgs []string
 
-	// BootTimeout bounds the time from QEMU's start until the guest serves commands; 2 minutes when 0.
+	// BootTimeout bounds the time from QEMU's start until the guest serves commands; 0 means 2 minutes.
 	BootTimeout time.Duration
 }
 
 // Drive is an emulated NVMe drive behind a PCIe root port of its own.
 type Drive struct {
-	// ID names the drive in calls of Machine; "nv0", "nv1", … by position when empty. The second controller of a
-	// drive with two is called ID + ".1", and so on.
+	// ID identifies the drive in methods of Machine; if empty, it is "nv0", "nv1", … by position. The second controller
+	// of a drive is called ID + ".1", and so on.
 	ID string
 
-	Serial    string // "LAB0", "LAB1", … by position when empty; several drives may have the same
-	SizeBytes int64  // 64 MiB when 0
+	Serial    string // if empty, "LAB0", "LAB1", … by position; several drives may have the same
+	SizeBytes int64  // 0 means 64 MiB
 
-	// WrittenRatio is the share of the drive, 0 to 1, that holds data: every stretch of 1 MiB either is a hole,
-	// which reads as zeros, or is full of random bytes, the same in each boot. Written stretches are spread evenly.
+	// WrittenRatio is the share of the drive, 0 to 1, that holds data: every stretch of 1 MiB is either a hole, which
+	// reads as zeros, or full of random bytes, the same in each boot. Written stretches are spread evenly.
 	WrittenRatio float64
 
 	// Faults are media errors from the start; Machine.SetFaults changes them.
 	Faults []Fault
 
-	NUMANode int // node of the PCIe bus that the drive hangs on; none is known when the machine has only one
+	NUMANode int // node of the drive's PCIe bus; unknown to the guest if the machine has only one
 
-	// Controllers of the drive; 1 when 0. Several make a multi-ported drive: one NVMe subsystem, whose namespace is
-	// reached by each of its controllers.
+	// Controllers is the number of controllers; 0 means 1. Several make a multi-ported drive: one NVMe subsystem, whose
+	// namespace is reachable through each of its controllers.
 	Controllers int
 
-	LogicalBlockBytes int    // 512 when 0
-	EUI64             uint64 // identifier of the namespace; not 0 gives it a wwid of its own
+	LogicalBlockBytes int    // 0 means 512
+	EUI64             uint64 // identifier of the namespace, which gives it a wwid of its own; 0 means none
 
-	// Properties are further ones of QEMU's nvme device, such as "mdts" or "max_ioqpairs".
+	// Properties are further properties of QEMU's nvme device, such as "mdts" or "max_ioqpairs".
 	Properties map[string]any
 
-	// Throttles makes the drive say that it throttles itself when it is hot, and how often it did: never. It says so until
-	// it is unplugged. Shell leaves it out.
+	// Throttles makes the drive report that it can throttle itself when hot, and that it never did. The drive reports so
+	// until it is unplugged. Shell ignores it.
 	Throttles bool
 
-	// Unplugged leaves the drive out at boot; Machine.Plug brings it.
+	// Unplugged leaves the drive out at boot; Machine.Plug plugs it in.
 	Unplugged bool
 }
 
-// Fault is a sector that cannot be read, or written.
+// Fault is a sector that cannot be read or written.
 type Fault struct {
 	Sector int64 // of 512 bytes, whatever the drive's logical block is
-	Write  bool  // fails writes; else reads
+	Write  bool  // fails writes; otherwise reads
 }
 
 const (
@@ -88,7 +88,7 @@ const (
 	defaultDriveBytes  = 64 << 20
 )
 
-// withDefaults returns the options with nothing left to be defaulted, or why they make no machine.
+// withDefaults returns the options with all defaults filled in, or an error if they are not valid.
 func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.MemoryMiB, defaultMemoryMiB)
 	setDefault(&o.CPUs, defaultCPUs)
@@ -133,7 +133,7 @@ func (o Options) withDefaults() (Options, error) {
 				"drive %s: only one controller that is there at boot, with a serial of its own, can say that it throttles", d.ID))
 		}
 		if d.Unplugged && (d.Controllers > 1 || d.EUI64 != 0 || o.drivesWith(d.Serial) > 1) {
-			// QEMU cannot plug a namespace that is an object of its own: see drive.shared.
+			// QEMU cannot plug in a namespace that is an object of its own: see drive.shared.
 			problems = append(problems, fmt.Errorf(
 				"drive %s: with several controllers, an EUI64 or another's serial it has to be there at boot", d.ID))
 		}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Throttle limits the drive to so many I/Os per second, reads and writes together, at once; 0 sets it free. The limit
-// stays when the drive is unplugged.
+// Throttle immediately limits the drive to the given I/Os per second, reads and writes together; 0 removes the limit. The
+// limit remains when the drive is unplugged.
 func (m *Machine) Throttle(ctx context.Context, id string, iops int) error {
 	return m.change(ctx, id, "throttle", func(d *drive) error {
 		_, err := m.monitor.execute(ctx, "qom-set", object{
@@ -22,8 +22,8 @@ func (m *Machine) Throttle(ctx context.Context, id string, iops int) error {
 	})
 }
 
-// Hang makes the drive do nothing for a quarter of a minute after each block of 4 KiB, until Throttle sets it free; what it
-// holds back then is held back to its end. Admin commands are answered at once.
+// Hang makes the drive pause for a quarter of a minute after each block of 4 KiB, until Throttle is called. I/O that is
+// already held back then waits its full time. Admin commands are answered at once.
 func (m *Machine) Hang(ctx context.Context, id string) error {
 	return m.change(ctx, id, "hang", func(d *drive) error {
 		_, err := m.monitor.execute(ctx, "qom-set", object{
@@ -53,7 +53,8 @@ func (m *Machine) SetCriticalWarning(ctx context.Context, id string, bits uint8)
 	})
 }
 
-// SetFaults makes these the drive's only faults; none makes it whole. What is in flight may still meet the old ones.
+// SetFaults replaces the drive's faults; without faults the drive works fully. I/O in flight may still meet the old
+// faults.
 func (m *Machine) SetFaults(ctx context.Context, id string, faults ...Fault) error {
 	return m.change(ctx, id, "set faults", func(d *drive) error {
 		old := *d
@@ -84,7 +85,7 @@ func (m *Machine) replaceFaults(ctx context.Context, before, after *drive) error
 	return err
 }
 
-// Unplug removes the drive, all its controllers, and waits until the guest has let go of it.
+// Unplug removes the drive with all its controllers, and waits until the guest has released it.
 func (m *Machine) Unplug(ctx context.Context, id string) error {
 	return m.change(ctx, id, "unplug", func(d *drive) error {
 		if !d.plugged {
@@ -105,8 +106,8 @@ func (m *Machine) Unplug(ctx context.Context, id string) error {
 	})
 }
 
-// Plug brings the drive, or brings it back with the same data, and waits until the guest can use it. The kernel may give
-// it another name than before.
+// Plug plugs the drive in, with its earlier data if any, and waits until the guest can use it. The kernel may give it
+// another name than before.
 func (m *Machine) Plug(ctx context.Context, id string) (Disk, error) {
 	var disk Disk
 	err := m.change(ctx, id, "plug", func(d *drive) error {
@@ -126,8 +127,8 @@ func (m *Machine) Plug(ctx context.Context, id string) (Disk, error) {
 	return disk, err
 }
 
-// Reset restarts the machine as its reset button would: nothing is written back, all processes are gone, and files are as
-// in Options. Drives keep their data, their limits and their faults.
+// Reset restarts the machine like its reset button: nothing is written back, all processes are gone, and files are as in
+// Options. Drives keep their data, their limits and their faults.
 func (m *Machine) Reset(ctx context.Context) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
@@ -146,8 +147,8 @@ func (m *Machine) Reset(ctx context.Context) error {
 	return nil
 }
 
-// pressReset makes a reset restart the machine, and not end QEMU as after a panic. It has to stay so until the agent is
-// there: SeaBIOS resets the machine once more when it sees that it has run before.
+// pressReset makes a reset restart the machine instead of ending QEMU, as a reset after a panic does. The setting has to
+// remain until the agent is there: SeaBIOS resets the machine once more when it sees that it has run before.
 func (m *Machine) pressReset(ctx context.Context) error {
 	if err := m.onReboot(ctx, "reset"); err != nil {
 		return err
@@ -161,8 +162,8 @@ func (m *Machine) onReboot(ctx context.Context, action string) error {
 	return err
 }
 
-// powerOffSlot spares the five seconds in which Linux lets a person at a slot's button think again. Slots of the only host
-// bridge are ACPI's, and have no button. EINVAL says that the slot is without power already.
+// powerOffSlot avoids the five seconds in which Linux lets a user cancel the removal at a slot's button. Slots of a
+// single host bridge belong to ACPI, and have no button. EINVAL means that the slot has no power already.
 func (m *Machine) powerOffSlot(ctx context.Context, d *drive, i int) error {
 	if !d.bridged {
 		return nil
@@ -174,7 +175,7 @@ func (m *Machine) powerOffSlot(ctx context.Context, d *drive, i int) error {
 	return err
 }
 
-// change lets one thing at a time happen to the drives.
+// change serialises the actions on drives.
 func (m *Machine) change(ctx context.Context, id, what string, action func(*drive) error) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()

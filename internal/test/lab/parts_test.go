@@ -145,7 +145,7 @@ func TestQEMUsRefusalIsInTheError(t *testing.T) {
 	require.ErrorContains(t, err, "no-such-property")
 }
 
-// TestHypervisorDiesWithTheTest kills a process that has started one, and sees the one end.
+// TestHypervisorDiesWithTheTest kills a process that has started a hypervisor, and waits for the hypervisor to end.
 func TestHypervisorDiesWithTheTest(t *testing.T) {
 	if os.Getenv("LAB_TEST_PARENT") != "" {
 		h, err := startHypervisor("sleep", []string{"1000"}, nil, nil, io.Discard, io.Discard)

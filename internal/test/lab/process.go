@@ -8,10 +8,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab/wire"
 )
 
-// Process is a program that runs in the guest on its own. It ends with the machine at the latest.
+// Process is a program that runs in the guest in the background. It ends with the machine at the latest.
 type Process struct {
 	machine *Machine
-	guest   *guest // whose boot it belongs to
+	guest   *guest // the boot that it belongs to
 	id      uint64
 	args    []string
 
@@ -24,7 +24,7 @@ func (m *Machine) StartProcess(ctx context.Context, args ...string) (*Process, e
 	return m.StartCommand(ctx, Command{Args: args})
 }
 
-// StartCommand is StartProcess for a program that needs more than arguments.
+// StartCommand is like StartProcess, for a program that needs more than arguments.
 func (m *Machine) StartCommand(ctx context.Context, command Command) (*Process, error) {
 	p := &Process{machine: m, guest: m.current(), args: command.Args}
 	reply, id, err := p.guest.askNamed(ctx, wire.Request{Start: &command})
@@ -38,8 +38,8 @@ func (m *Machine) StartCommand(ctx context.Context, command Command) (*Process, 
 	return p, nil
 }
 
-// AwaitLine returns the first whole line with the text in it, of those written already and those to come, on either
-// output. That the process ends without one is an error with all that it wrote.
+// AwaitLine returns the first whole line that contains text, on either output, including lines that
+// were written earlier. If the process ends without one, the error contains all its output.
 func (p *Process) AwaitLine(ctx context.Context, text string) (string, error) {
 	reply, err := p.ask(ctx, wire.Request{Await: &wire.Await{Process: p.id, Text: text}})
 	return reply.Line, err
@@ -54,7 +54,7 @@ func (p *Process) Wait(ctx context.Context) (Result, error) {
 	return result(reply.Output), nil
 }
 
-// Output is what the process has written so far; ExitCode is 0 while it runs.
+// Output returns what the process has written so far; ExitCode is 0 while it runs.
 func (p *Process) Output(ctx context.Context) (Result, error) {
 	reply, err := p.ask(ctx, wire.Request{Peek: &wire.Process{ID: p.id}})
 	if err != nil {
@@ -63,7 +63,7 @@ func (p *Process) Output(ctx context.Context) (Result, error) {
 	return result(reply.Output), nil
 }
 
-// Signal sends a signal to the process; syscall.ESRCH when it has ended.
+// Signal sends a signal to the process. The error matches syscall.ESRCH if the process has ended.
 func (p *Process) Signal(ctx context.Context, signal syscall.Signal) error {
 	return p.signal(ctx, signal, false)
 }

@@ -10,20 +10,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab/wire"
 )
 
-// hardware is the machine's description for QEMU's command line, and the files that its descriptors name.
+// hardware is the description of the machine for QEMU's command line, with the files that QEMU
+// inherits as descriptors.
 type hardware struct {
 	args   []string
 	files  []*os.File // the first is descriptor 3
 	drives []*drive
-	err    error // the first of encoding
+	err    error // the first encoding error
 }
 
-// describe makes the machine's hardware but for its lines to the outside. The caller closes the files, also after an
-// error.
+// describe returns the machine's hardware without its connections to the outside. The caller closes
+// the files, even after an error.
 func describe(o Options, t tools) (*hardware, error) {
 	h := &hardware{}
 	if len(o.ReachPorts) > 0 {
-		if _, err := lookPath("socat"); err != nil { // QEMU would say so to nobody
+		if _, err := lookPath("socat"); err != nil { // QEMU would not report it
 			return h, fmt.Errorf("%w (Debian package socat): by it the guest reaches ports of this host", err)
 		}
 	}
@@ -56,7 +57,7 @@ func kernelArgs() []string {
 	return []string{
 		"console=ttyS0", "quiet",
 		"panic=-1",                                          // reboot at once, which ends QEMU
-		"tsc=reliable", "no_timer_check", "mitigations=off", // what emulation gets wrong, or makes slow
+		"tsc=reliable", "no_timer_check", "mitigations=off", // things that emulation gets wrong or makes slow
 		fmt.Sprintf("tsc_early_khz=%d", tscKHz()),
 		"random.trust_cpu=on",
 	}
@@ -72,7 +73,7 @@ func (h *hardware) addLines(monitor, agent *os.File) error {
 	return h.err
 }
 
-// addTerminal makes the console a person's, with QEMU's monitor behind Control-A C.
+// addTerminal makes the console interactive, with QEMU's monitor behind Control-A C.
 func (h *hardware) addTerminal() {
 	h.add("-chardev", "stdio,id=console,signal=off,mux=on", "-serial", "chardev:console", "-mon", "chardev=console")
 }
@@ -99,7 +100,7 @@ func (h *hardware) addNodes(o Options) {
 	}
 }
 
-// share splits a total evenly, with what is left over in the first share.
+// share splits a total evenly, with the remainder in the first share.
 func share(total, parts, part int) int {
 	if part == 0 {
 		return total - total/parts*(parts-1)
@@ -107,7 +108,7 @@ func share(total, parts, part int) int {
 	return total / parts
 }
 
-// HostAddress is where the guest reaches ports of this host.
+// HostAddress is the address at which the guest reaches ports of this host.
 const HostAddress = "10.0.2.100"
 
 func (h *hardware) addNetwork(ports, reached []int) {
@@ -116,14 +117,14 @@ func (h *hardware) addNetwork(ports, reached []int) {
 	}
 	network := "user,id=net,restrict=on"
 	for _, port := range ports {
-		// QEMU finds a free port of the host.
+		// QEMU chooses a free port of the host.
 		network += fmt.Sprintf(",hostfwd=tcp:127.0.0.1:0-:%d", port)
 	}
 	for _, port := range reached {
 		network += fmt.Sprintf(",guestfwd=tcp:%[1]s:%[2]d-cmd:socat - TCP:127.0.0.1:%[2]d", HostAddress, port)
 	}
 	h.add("-netdev", network)
-	// Without a ROM to boot from, which comes in a package of its own.
+	// Without a boot ROM, which is in a separate package.
 	h.addJSON("-device", object{"driver": "virtio-net-pci", "netdev": "net", "bus": "pcie.0", "romfile": ""})
 }
 
@@ -149,14 +150,14 @@ func (h *hardware) addDrive(d *drive) error {
 	return nil
 }
 
-// Encoding describes values that are always encodable but for Properties, so its error is looked at once, at the end.
+// addJSON adds an option in JSON. Only Properties can fail to encode, so the error is checked once, at the end.
 func (h *hardware) addJSON(option string, value object) {
 	encoded, err := json.Marshal(value)
 	h.err = cmp.Or(h.err, err)
 	h.add(option, string(encoded))
 }
 
-// inherit gives QEMU the file, and returns its descriptor there.
+// inherit passes the file to QEMU, and returns its descriptor there.
 func (h *hardware) inherit(file *os.File) int {
 	h.files = append(h.files, file)
 	const firstExtraFile = 3
@@ -165,7 +166,7 @@ func (h *hardware) inherit(file *os.File) int {
 
 func (h *hardware) add(args ...string) { h.args = append(h.args, args...) }
 
-// closeFiles closes what QEMU has inherited, or will not.
+// closeFiles closes the files that QEMU has inherited or no longer needs.
 func (h *hardware) closeFiles() {
 	for _, file := range h.files {
 		file.Close() //nolint:errcheck // only a duplicate, or of no use any more

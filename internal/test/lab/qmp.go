@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// qmp is a conversation with QEMU's monitor, see QEMU's docs/interop/qmp-spec.txt: one command at a time, and events only
-// for those who wait for them.
+// qmp is a connection to QEMU's monitor, see QEMU's docs/interop/qmp-spec.txt. It runs one command
+// at a time, and delivers events only to callers that wait for them.
 type qmp struct {
 	conn net.Conn
 
-	mu      sync.Mutex // over a command and the events it brings about
+	mu      sync.Mutex // held during a command and the events that it causes
 	in      *bufio.Reader
-	partial []byte // of a line that was not complete when a wait was given up
+	partial []byte // of a line that was incomplete when a wait was cancelled
 	lastID  int
 	events  []event // since the command in progress was sent
 }
@@ -35,7 +35,7 @@ type qmpMessage struct {
 	Error  *qmpError
 }
 
-// qmpError is QEMU's refusal.
+// qmpError is an error that QEMU returned.
 type qmpError struct {
 	Class string
 	Desc  string
@@ -43,7 +43,7 @@ type qmpError struct {
 
 func (e *qmpError) Error() string { return e.Desc }
 
-// object is a JSON object, as QMP and QEMU's command line take them.
+// object is a JSON object for QMP or QEMU's command line.
 type object map[string]any
 
 // openQMP does the handshake: QEMU's greeting is the first line.
@@ -75,7 +75,7 @@ func (q *qmp) execute(ctx context.Context, command string, arguments object) (an
 	return answer, err
 }
 
-// executeAwaiting sends one command, helps it along, and waits for what it brings about.
+// executeAwaiting sends one command, calls help, and waits for the event that the command causes.
 func (q *qmp) executeAwaiting(ctx context.Context, command string, arguments object, help func() error, wanted event) error {
 	return q.do(ctx, func() error {
 		if _, err := q.call(command, arguments); err != nil {
@@ -88,7 +88,7 @@ func (q *qmp) executeAwaiting(ctx context.Context, command string, arguments obj
 	})
 }
 
-// call is to be used inside do.
+// call must be used inside do.
 func (q *qmp) call(command string, arguments object) (json.RawMessage, error) {
 	q.lastID++
 	q.events = nil
@@ -106,7 +106,7 @@ func (q *qmp) call(command string, arguments object) (json.RawMessage, error) {
 			return nil, fmt.Errorf("%s: %w", command, err)
 		case message.Name != "":
 			q.events = append(q.events, message.event)
-		case message.ID != q.lastID: // the answer to a command that nobody waits for any more
+		case message.ID != q.lastID: // the answer to an earlier command that nobody waits for any more
 		case message.Error != nil:
 			return nil, fmt.Errorf("%s: %w", command, message.Error)
 		default:
@@ -115,7 +115,7 @@ func (q *qmp) call(command string, arguments object) (json.RawMessage, error) {
 	}
 }
 
-// await is to be used inside do, after the call.
+// await must be used inside do, after call.
 func (q *qmp) await(wanted event) error {
 	for _, e := range q.events {
 		if e == wanted {

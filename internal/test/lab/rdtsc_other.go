@@ -2,5 +2,5 @@
 
 package lab
 
-// rdtsc is for a machine on which scripts/lab-setup.sh refuses to set up the laboratory.
+// rdtsc is for architectures on which scripts/lab-setup.sh does not set up the lab.
 func rdtsc() uint64 { return 0 }

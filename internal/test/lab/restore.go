@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// RestoreAfter makes the test, a subtest of the one that started the machine, leave the machine as it was after the boot:
-// drives as in Options, no limits, no warnings, and no process that the subtest has started. What was written to drives
-// and files stays. Subtests that use it are not to run in parallel.
+// RestoreAfter restores the machine to its state after the boot when the test ends, which must be a
+// subtest of the one that started the machine: drives as in Options, no limits, no warnings, and no
+// process that the subtest has started. Data written to drives and files stays. Subtests that use
+// it must not run in parallel.
 func (m *Machine) RestoreAfter(t testing.TB) {
 	t.Helper()
 	m.mu.Lock()

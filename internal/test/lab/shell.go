@@ -7,14 +7,15 @@ import (
 	"os"
 )
 
-// Terminal is where a person sits.
+// Terminal is the terminal of an interactive user.
 type Terminal struct {
 	In, Out       *os.File
 	Rows, Columns int
 }
 
-// Shell boots a machine with a shell on the terminal, and returns when it is switched off: by the shell's end, or by
-// Control-A X, or when the context ends. When In is a terminal, QEMU makes it raw. Nothing is served to methods of Machine.
+// Shell boots a machine with a shell on the terminal, and returns when the machine is switched off:
+// when the shell ends, by Control-A X, or when the context ends. If In is a terminal, QEMU makes it
+// raw. Methods of Machine do not work on it.
 func Shell(ctx context.Context, options Options, terminal Terminal) error {
 	options, err := options.withDefaults()
 	if err != nil {

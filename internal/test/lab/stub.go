@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// usedByFio reports whether the laboratory uses this library of fio's. Debian's fio also comes with clients of storage
-// clusters, 80 MB in 55 libraries. The loader binds all their symbols whenever fio starts, which takes the emulated
-// processor a second. Stubs take their place: a function of a stub ends the program.
+// usedByFio reports whether the lab uses this library of fio. Debian's fio also links clients of storage
+// clusters, 80 MB in 55 libraries. The loader binds all their symbols whenever fio starts, which takes
+// the emulated processor a second. Stubs replace them; calling a function of a stub ends the program.
 func usedByFio(path string) bool {
 	used := []string{"libc.so.6", "libm.so.6", "libz.so.1", "libaio.so.1", "libnuma.so.1", "ld-linux-x86-64.so.2"}
 	return slices.Contains(used, filepath.Base(path))
 }
 
-// fioLibraries are the paths of the used ones.
+// fioLibraries returns the paths of the used libraries.
 func fioLibraries(fio string) ([]string, error) {
 	all, err := libraries(fio)
 	return slices.DeleteFunc(all, func(path string) bool { return !usedByFio(path) }), err
 }
 
-// stub is a library of which only the names are there.
+// stub is a library that has only names.
 type stub map[string][]string // version, "" for none, to functions
 
-// fioStubs returns those that fio needs, by the library's name.
+// fioStubs returns the stubs that fio needs, by library name.
 func fioStubs(fio string) (map[string]stub, error) {
 	file, err := elf.Open(fio)
 	if err != nil {
@@ -51,7 +51,8 @@ func fioStubs(fio string) (map[string]stub, error) {
 	for _, s := range symbols {
 		library := s.Library
 		if s.Version == "" && len(needed) > 0 {
-			// Nothing tells whose it is. The used libraries come before the last one, so theirs count.
+			// The library of the symbol is unknown. The used libraries come before the last one, so
+			// their symbols take precedence.
 			library = needed[len(needed)-1]
 		}
 		if stub, ok := stubs[library]; ok && s.Section == elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC {
@@ -61,7 +62,7 @@ func fioStubs(fio string) (map[string]stub, error) {
 	return stubs, nil
 }
 
-// addFioStubs adds them where the guest's loader finds them.
+// addFioStubs adds the stubs where the guest's loader finds them.
 func (a *archive) addFioStubs(fio string) error {
 	stubs, err := fioStubs(fio)
 	if err != nil {

@@ -10,15 +10,16 @@ import (
 	"syscall"
 )
 
-// QEMU's controllers throttle nothing and cannot be told to say that they could. So the bit that says it, bit 0 of HCTMA
-// in Identify Controller (NVMe Base 2.0c, Figure 275), is set in QEMU's own memory, in the structure that it answers
-// from. Nothing else changes: the counters of the SMART page are QEMU's, and stay 0.
+// QEMU's controllers do not throttle, and have no option to say that they can. So the lab sets that bit, bit
+// 0 of HCTMA in Identify Controller (NVMe Base 2.0c, Figure 275), in QEMU's own memory, in the structure from
+// which it answers. Nothing else changes: the counters of the SMART page are QEMU's, and stay 0.
 const hctmaOffset = 322
 
-// smallestRAM is where the size of the guest's memory begins: in there are copies of the page, which are not QEMU's.
+// smallestRAM is the smallest size of a mapping that may be the guest's memory. That contains
+// copies of the page, which are not QEMU's.
 const smallestRAM = 64 << 20
 
-// announceThrottling sets the bit for each drive that wants it.
+// announceThrottling sets the bit for each drive with Throttles.
 func (m *Machine) announceThrottling() error {
 	for _, d := range m.drives {
 		if !d.Throttles {
@@ -48,7 +49,7 @@ func setThrottles(pid int, serial string) error {
 	return err
 }
 
-// search returns the addresses of a text in what a process has allocated for itself.
+// search returns the addresses of a text in the memory that a process has allocated.
 func search(memory *os.File, maps string, text []byte) (places []int64, err error) {
 	list, err := os.ReadFile(maps)
 	if err != nil {
@@ -64,7 +65,7 @@ func search(memory *os.File, maps string, text []byte) (places []int64, err erro
 			continue
 		}
 		content := make([]byte, to-from)
-		// What was given back since it was listed cannot be read.
+		// Memory that was freed since it was listed cannot be read.
 		n, err := memory.ReadAt(content, int64(from))
 		if err != nil && !errors.Is(err, syscall.EIO) {
 			return nil, err
@@ -82,7 +83,7 @@ func search(memory *os.File, maps string, text []byte) (places []int64, err erro
 	return places, nil
 }
 
-// identifyStart is how QEMU's Identify Controller begins: the vendors, the serial and the model.
+// identifyStart returns the beginning of QEMU's Identify Controller: the vendors, the serial number and the model.
 func identifyStart(serial string) []byte {
 	start := binary.LittleEndian.AppendUint16(nil, 0x1b36)
 	start = binary.LittleEndian.AppendUint16(start, 0x1af4)

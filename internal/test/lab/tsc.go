@@ -2,16 +2,17 @@ package lab
 
 import "time"
 
-// tscKHz is the rate of this processor's time stamp counter. The guest's counter is the same one. Its kernel would measure
-// the rate by emulated timers at boot, and be wrong by a factor on a busy host: all its clocks would run too fast.
+// tscKHz returns the rate of this processor's time stamp counter in kHz. The guest uses the same
+// counter. Its kernel would measure the rate with emulated timers at boot. On a busy host that is
+// wrong by a factor, so that all clocks in the guest run too fast.
 func tscKHz() int64 {
 	firstTicks, first := tscNow()
-	<-time.After(50 * time.Millisecond) // a rate needs two moments
+	<-time.After(50 * time.Millisecond) // a rate needs two readings
 	ticks, last := tscNow()
 	return int64(float64(ticks-firstTicks) / last.Sub(first).Seconds() / 1000)
 }
 
-// tscNow reads counter and clock at the same moment: of several tries the one that was interrupted least counts.
+// tscNow reads counter and clock at the same moment. Of several tries it uses the one that was interrupted least.
 func tscNow() (ticks uint64, now time.Time) {
 	shortest := ^uint64(0)
 	for range 10 {

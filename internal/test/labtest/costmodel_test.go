@@ -18,10 +18,10 @@ const (
 	costQoSFile   = "/sys/fs/cgroup/io.cost.qos"
 )
 
-// testCostModel has the kernel take both lines of the suite model, and read them back as they were written.
+// testCostModel writes both lines of the suite model to the kernel, and reads them back unchanged.
 func testCostModel(t *testing.T, m *lab.Machine) {
 	settings := []string{"--set", "repeats=1", "--set", "sequential-block=1MiB", "--set", "percentile=90"}
-	require.NoError(t, m.Throttle(bounded(t), plain, 2000)) // the drive is to be the limit, not the processors of the emulator
+	require.NoError(t, m.Throttle(bounded(t), plain, 2000)) // the drive must be the bottleneck, not the emulated processors
 	t.Cleanup(func() { assert.NoError(t, m.Throttle(afterwards(t), plain, 0)) })
 	model := measuredModel(t, m, append(settings, "--destroy", "PLAIN")...)
 	number := text(t, m, "/sys/block", disk(t, m, plain).Namespaces[0], "dev")
@@ -46,7 +46,7 @@ func testCostModel(t *testing.T, m *lab.Machine) {
 	testNoCostModel(t, m)
 }
 
-// testNoCostModel is about devices that make no requests, so that io.cost cannot hold them back.
+// testNoCostModel tests devices that make no requests, so that io.cost cannot throttle them.
 func testNoCostModel(t *testing.T, m *lab.Machine) {
 	node := disk(t, m, plain).Namespaces[0]
 	output(t, m, "dmsetup", "create", "costly", "--table", fmt.Sprintf("0 %d linear /dev/%s 0", number(t, m, "/sys/block", node, "size"), node))
@@ -77,7 +77,7 @@ func measuredModel(t *testing.T, m *lab.Machine, settings ...string) record.Cost
 	return *doc.Report.Analysis.CostModel
 }
 
-// lineOf is the line of a device in a file of a cgroup.
+// lineOf returns the line of a device in a file of a cgroup.
 func lineOf(t *testing.T, m *lab.Machine, file, number string) string {
 	t.Helper()
 	for line := range strings.Lines(output(t, m, "cat", file)) {

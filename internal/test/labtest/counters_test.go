@@ -12,8 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// testCounters compares what a drive counts with what fio counts. A drive counts thousands of 512 bytes, rounded up: 125
-// blocks of 4 KiB are one such unit, so whole units more are whole units more, wherever the count stood.
+// testCounters compares the counters of a drive with those of fio. A drive counts in thousands of 512 bytes, rounded up.
+// 125 blocks of 4 KiB are one such unit, so whole units add exactly, whatever the count was before.
 func testCounters(t *testing.T, m *lab.Machine) {
 	const reads, writes = 5 * 125, 3 * 125
 	id, target := identity(t, m, plain), disk(t, m, plain)
@@ -43,8 +43,8 @@ func testCounters(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// testInterrupts compares the interrupts of each controller with /proc/interrupts. No I/O goes on but fio's, so those of the
-// I/O queues stand still, and those of the admin queue move only with readings of the health.
+// testInterrupts compares the interrupts of each controller with /proc/interrupts. There is no I/O except fio's, so the
+// counts of the I/O queues are stable otherwise, and those of the admin queue change only with readings of the health.
 func testInterrupts(t *testing.T, m *lab.Machine) {
 	const reads = 200
 	ids, names := map[string]string{}, map[string]string{}
@@ -52,7 +52,7 @@ func testInterrupts(t *testing.T, m *lab.Machine) {
 		ids[drive], names[drive] = identity(t, m, drive), disk(t, m, drive).Controllers[0]
 	}
 	d := startDaemon(t, m, configuration(t, m, 0, noProbes+watching(ids[plain], ids[remote])))
-	// settled waits for metrics that were counted between two looks at the table, and returns them.
+	// settled waits for metrics that were counted between two equal readings of the table, and returns them.
 	settled := func(drive string, node int) (now metrics, remote float64) {
 		t.Helper()
 		name := names[drive]
@@ -87,7 +87,7 @@ func testInterrupts(t *testing.T, m *lab.Machine) {
 		for i, queue := range shown.Queues {
 			assert.Equal(t, fmt.Sprint(i), queue.Queue)
 			assert.Equal(t, text(t, m, "/proc/irq", queue.Number, "effective_affinity_list"), queue.CPUs, queue.Queue)
-			if i > 0 { // those of the admin queue move
+			if i > 0 { // the counts of the admin queue change
 				assert.Equal(t, sum(interrupts(t, m, names[drive])[queue.Queue]), float64(queue.Count), "queue %d", i)
 			}
 		}
@@ -95,8 +95,8 @@ func testInterrupts(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// testInterruptsPerIO asks for a figure that is known: at depth 1 each I/O has an interrupt of its own, whether the probes
-// or fio cause it.
+// testInterruptsPerIO checks a known value: at depth 1 each I/O has an interrupt of its own, whether the probes or fio
+// cause it.
 func testInterruptsPerIO(t *testing.T, m *lab.Machine) {
 	target := disk(t, m, plain).Node()
 	config := configuration(t, m, 0, "probes: [{name: read-4k}]\n")
@@ -113,14 +113,15 @@ func testInterruptsPerIO(t *testing.T, m *lab.Machine) {
 	}
 }
 
-// testBusy measures a drive that others use. The heads of these drives count nothing themselves before Linux 6.4: the paths do.
+// testBusy measures a drive that others use. The heads of these drives count nothing themselves before Linux 6.4; their
+// paths do.
 func testBusy(t *testing.T, m *lab.Machine) {
 	for _, drive := range []string{plain, dual} {
 		node := disk(t, m, drive).Node()
 		other, err := m.StartProcess(bounded(t), "fio", "--name=other", "--filename="+node, "--rw=randread", "--bs=4k", "--direct=1",
-			"--ioengine=libaio", "--iodepth=16", "--thread", "--time_based", "--runtime=10m") // one process to kill
+			"--ioengine=libaio", "--iodepth=16", "--thread", "--time_based", "--runtime=10m") // a single process, which can be killed
 		require.NoError(t, err)
-		t.Cleanup(func() { _ = other.Signal(afterwards(t), syscall.SIGKILL) }) // it may have ended
+		t.Cleanup(func() { _ = other.Signal(afterwards(t), syscall.SIGKILL) }) // it may have ended already
 		_, err = other.AwaitLine(bounded(t), "Starting 1 thread")
 		require.NoError(t, err)
 		var refused lab.Result

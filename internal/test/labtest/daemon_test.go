@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// calm are settings for a machine whose processors are emulated: no round is left out because it is slow.
+// calm holds settings for a machine with emulated processors: no round is skipped because the machine is slow.
 const calm = `
 state_dir: %[1]s/state
 lock_dir: %[1]s/locks
@@ -29,13 +29,13 @@ health: {interval: 1s}
 `
 
 const (
-	// everySecond makes rounds come soon.
+	// everySecond starts a round each second.
 	everySecond = "probes: [{name: read-4k, interval: 1s, ios: 32, warmup_ios: 2, timeout: 10s}]\n"
-	// noProbes leaves devices alone: the only probe is one for files.
+	// noProbes has no probes for devices: the only probe is for files.
 	noProbes = "probes: [{name: durable-write-4k, direction: write, pattern: sequential, interval: 1h, targets: files}]\n"
 )
 
-// watching is a configuration that watches the devices with these ids.
+// watching returns a configuration that watches the devices with the given ids.
 func watching(ids ...string) string {
 	var b strings.Builder
 	b.WriteString("devices:\n  include:\n")
@@ -45,8 +45,8 @@ func watching(ids ...string) string {
 	return b.String()
 }
 
-// configuration writes one that has the text behind what makes it calm. Its folder holds the state too, and is of the
-// user with this ID.
+// configuration writes a configuration of calm followed by text. Its directory also holds the
+// state, and belongs to the user with the given ID.
 func configuration(t *testing.T, m *lab.Machine, uid int, text string) (path string) {
 	t.Helper()
 	dir := strings.TrimSpace(output(t, m, "mktemp", "-d"))
@@ -56,7 +56,7 @@ func configuration(t *testing.T, m *lab.Machine, uid int, text string) (path str
 		}
 	})
 	if !strings.Contains(text, "io_latency:") {
-		text += "io_latency: never\n" // it takes an emulated processor seconds to verify the programs
+		text += "io_latency: never\n" // an emulated processor takes seconds to verify the programs
 	}
 	path = dir + "/ssdprobe.yaml"
 	require.NoError(t, m.WriteFile(bounded(t), path, fmt.Appendf(nil, calm+text, dir), 0o644))
@@ -64,19 +64,19 @@ func configuration(t *testing.T, m *lab.Machine, uid int, text string) (path str
 	return path
 }
 
-// daemon is one that runs in the machine.
+// daemon is a daemon that runs in the machine.
 type daemon struct {
 	*lab.Process
 	url string
 }
 
-// startDaemon starts one and waits until it has found its targets.
+// startDaemon starts a daemon and waits until it has found its targets.
 func startDaemon(t *testing.T, m *lab.Machine, config string) daemon {
 	t.Helper()
 	return startDaemonAs(t, m, lab.Command{}, config)
 }
 
-// startDaemonAs starts one as the user of the command.
+// startDaemonAs starts a daemon as the user of the command.
 func startDaemonAs(t *testing.T, m *lab.Machine, command lab.Command, config string) daemon {
 	t.Helper()
 	command.Args = []string{"ssdprobe", "daemon", "--config", config, "--log.level", "debug"}
@@ -93,7 +93,7 @@ func startDaemonAs(t *testing.T, m *lab.Machine, command lab.Command, config str
 	return daemon{p, "http://" + m.Addr(metricsPort) + "/"}
 }
 
-// stop ends the daemon as systemd would.
+// stop stops the daemon as systemd would.
 func (d daemon) stop(t *testing.T) {
 	t.Helper()
 	require.NoError(t, d.Signal(bounded(t), syscall.SIGTERM))
@@ -110,7 +110,7 @@ func (d daemon) awaitLog(t *testing.T, text string) string {
 	return line
 }
 
-// countLog returns how many lines of the log have the text so far.
+// countLog returns how many lines of the log contain the text so far.
 func (d daemon) countLog(t *testing.T, text string) int {
 	t.Helper()
 	written, err := d.Output(bounded(t))
@@ -118,10 +118,10 @@ func (d daemon) countLog(t *testing.T, text string) int {
 	return strings.Count(written.Stderr, text)
 }
 
-// metrics are what one scrape says.
+// metrics is the result of one scrape.
 type metrics map[string]*dto.MetricFamily
 
-// scrape asks until there is an answer: one with too many scrapes at once says 503.
+// scrape retries until there is an answer: with too many scrapes at once the daemon answers 503.
 func (d daemon) scrape(t *testing.T) metrics {
 	t.Helper()
 	var code int
@@ -142,10 +142,10 @@ func (d daemon) get(t *testing.T, path string) (code int, body string) {
 	return testenv.Get(t, bound, d.url+path)
 }
 
-// labels name a series.
+// labels identify a series.
 type labels map[string]string
 
-// value returns the only series of a family that has the labels, false when there is none.
+// value returns the value of the only series of a family that has the labels, or false if there is none.
 func (m metrics) value(t *testing.T, family string, with labels) (float64, bool) {
 	t.Helper()
 	var found []float64
@@ -161,7 +161,7 @@ func (m metrics) value(t *testing.T, family string, with labels) (float64, bool)
 	return found[0], true
 }
 
-// must is value for a series that has to be there.
+// must is like value, for a series that has to exist.
 func (m metrics) must(t *testing.T, family string, with labels) float64 {
 	t.Helper()
 	value, ok := m.value(t, family, with)
@@ -195,14 +195,14 @@ func (l labels) match(s *dto.Metric) bool {
 	return true
 }
 
-// with returns the labels and one more, or with another value.
+// with returns the labels with one added or changed.
 func (l labels) with(name, value string) labels {
 	more := maps.Clone(l)
 	more[name] = value
 	return more
 }
 
-// awaitRounds waits until so many more rounds of read-4k have had an outcome.
+// awaitRounds waits until the given number of further rounds of read-4k have had an outcome.
 func (d daemon) awaitRounds(t *testing.T, id, outcome string, more float64) {
 	t.Helper()
 	series := labels{"id": id, "probe": "read-4k", "outcome": outcome}

@@ -14,7 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// startWriting starts a suite that overwrites a drive, with these engines of fio, and waits until it writes in its last step.
+// startWriting starts a suite that overwrites a drive, with the given engines of fio, and waits until it writes in its
+// last step.
 func startWriting(t *testing.T, m *lab.Machine, drive, stepTime string, engines ...string) *lab.Process {
 	t.Helper()
 	d := disk(t, m, drive)
@@ -33,8 +34,8 @@ func startWriting(t *testing.T, m *lab.Machine, drive, stepTime string, engines 
 	return p
 }
 
-// testDetachedNamespace takes the namespace away that fio writes to. Its controller stays, and so do the figures of the step
-// before.
+// testDetachedNamespace detaches the namespace that fio writes to. Its controller stays, and so do the results of the
+// step before.
 func testDetachedNamespace(t *testing.T, m *lab.Machine) {
 	d, others := disk(t, m, victim), contents(t, m)
 	controller := "/dev/" + d.Controllers[0]
@@ -56,13 +57,13 @@ func testDetachedNamespace(t *testing.T, m *lab.Machine) {
 	assert.Equal(t, others, contents(t, m), "another drive was written to")
 }
 
-// testNameOfRemovedDrive removes the drive that fio writes to, and brings another at once. The name does not pass on while the
-// run holds the drive, and what takes it later is not what was named for destruction.
+// testNameOfRemovedDrive removes the drive that fio writes to, and plugs in another at once. The name is not reused while
+// the run holds the drive, and a drive that takes it later is not the one that was named for destruction.
 func testNameOfRemovedDrive(t *testing.T, m *lab.Machine) {
 	before, others := disk(t, m, headless), contents(t, m)
 	delete(others, headless)
 	p := startWriting(t, m, headless, "10m", "libaio")
-	require.NoError(t, p.Signal(bounded(t), syscall.SIGSTOP)) // fio goes on
+	require.NoError(t, p.Signal(bounded(t), syscall.SIGSTOP)) // fio continues
 	require.NoError(t, m.Unplug(bounded(t), headless))
 	second, err := m.Plug(bounded(t), intruder)
 	require.NoError(t, err)
@@ -87,14 +88,14 @@ func testNameOfRemovedDrive(t *testing.T, m *lab.Machine) {
 	assert.Equal(t, others, now, "another drive was written to")
 }
 
-// endsEarly waits for the end of a run whose drive has gone in the step with the engine: it fails, says why, and leaves nothing
-// behind.
+// endsEarly waits for the end of a run whose drive has gone in the step with the given engine. The run fails, says why,
+// and leaves nothing behind.
 func endsEarly(t *testing.T, m *lab.Machine, p *lab.Process, engine string) lab.Result {
 	t.Helper()
 	ended, err := p.Wait(bounded(t))
 	require.NoError(t, err)
 	assert.Equal(t, 1, ended.ExitCode, "%+v", ended)
-	// The kernel has several errors for it, and none for a while, in which it answers without data.
+	// The kernel returns several errors for this. For a while it returns none, but no data either.
 	assert.Regexp(t, "ssdprobe: run mixed: step "+engine+"-random-mixed-qd16: (run fio: .*the target went away|an I/O failed: job .*: E)", ended.Stderr)
 	assert.False(t, running(t, m, "fio"), "fio is left behind")
 	return ended

@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// testDevices compares all that is said of each device with nvme-cli and sysfs.
+// testDevices compares everything that ssdprobe reports about each device with nvme-cli and sysfs.
 func testDevices(t *testing.T, m *lab.Machine) {
 	rows := devices(t, m)
 	for _, id := range []string{plain, remote, dual, half, sparse, twin0, twin1} {
@@ -42,7 +42,7 @@ func testDevices(t *testing.T, m *lab.Machine) {
 	}
 }
 
-// witnessed returns the device as nvme-cli and sysfs describe it.
+// witnessed returns a device as nvme-cli and sysfs describe it.
 func witnessed(t *testing.T, m *lab.Machine, d lab.Disk) record.Device {
 	t.Helper()
 	controller := nvme(t, m, "id-ctrl", "/dev/"+d.Controllers[0])
@@ -65,14 +65,14 @@ func witnessed(t *testing.T, m *lab.Machine, d lab.Disk) record.Device {
 	}
 }
 
-// conditions returns those of the device as sysfs has them.
+// conditions returns the conditions of a device as sysfs has them.
 func conditions(t *testing.T, m *lab.Machine, d record.Device) record.Conditions {
 	t.Helper()
 	block := "/sys/block/" + d.Name
 	queue := block
 	controller, namespace, ok := strings.Cut(strings.TrimPrefix(d.Name, "nvme"), "n")
 	require.True(t, ok)
-	// A namespace of several paths has the queues of these.
+	// A namespace with several paths has their queues.
 	paths, err := m.Glob(bounded(t), fmt.Sprintf("/sys/block/nvme%sc*n%s", controller, namespace))
 	require.NoError(t, err)
 	if len(paths) > 0 {
@@ -99,7 +99,7 @@ func conditions(t *testing.T, m *lab.Machine, d record.Device) record.Conditions
 	return c
 }
 
-// namespaceSize returns what Identify Namespace says of a device's size.
+// namespaceSize returns the size of a device according to Identify Namespace.
 func namespaceSize(t *testing.T, m *lab.Machine, node string) (blocks, blockBytes uint64) {
 	t.Helper()
 	namespace := nvme(t, m, "id-ns", node)
@@ -121,7 +121,7 @@ func speed(t *testing.T, m *lab.Machine, pci, file string) float64 {
 	return value
 }
 
-// testClones is about drives with one serial number: nothing is said of them until something tells them apart.
+// testClones tests drives that share a serial number: they are not reported until something distinguishes them.
 func testClones(t *testing.T, m *lab.Machine) {
 	clones := []string{disk(t, m, clone0).Namespaces[0], disk(t, m, clone1).Namespaces[0]}
 	var list report.DeviceList
@@ -140,7 +140,7 @@ func testClones(t *testing.T, m *lab.Machine) {
 			assert.Contains(t, run.Stderr, candidate+" (", "both by name")
 		}
 	}
-	// EUI64s tell the twins apart, and the daemon watches all others meanwhile.
+	// EUI64s distinguish the twins, and the daemon watches all other drives meanwhile.
 	ids := []string{identity(t, m, twin0), identity(t, m, twin1)}
 	assert.Equal(t, []string{"eui.5254000000000010", "eui.5254000000000011"}, ids)
 	d := startDaemon(t, m, configuration(t, m, 0, noProbes+"devices: {enabled: true}\n"))

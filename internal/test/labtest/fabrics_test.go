@@ -13,9 +13,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// remoteDrive is an NVMe drive behind a network, the machine's own: the kernel's target serves a device over TCP, and the
-// kernel's driver connects to it. Its namespace can change size, which QEMU's cannot, and when the driver loses patience
-// with it, nothing else hangs.
+// remoteDrive is an NVMe drive behind a network inside the machine: the kernel's target serves a device over TCP, and the
+// kernel's driver connects to it. Its namespace can change its size, which QEMU's cannot. If the driver gives up on it,
+// nothing else hangs.
 type remoteDrive struct {
 	m          *lab.Machine
 	name       string // of the namespace: "nvme11n1"
@@ -31,11 +31,11 @@ const (
 	servedPort      = nvmet + "/ports/1"
 )
 
-// serve makes a drive of a device and connects to it.
+// serve exports a device as a drive and connects to it.
 func serve(t *testing.T, m *lab.Machine, node string) remoteDrive {
 	t.Helper()
 	script := strings.NewReplacer("SUBSYSTEM", servedSubsystem, "NAMESPACE", servedNamespace, "PORT", servedPort, "NODE", node, "NQN", nqn)
-	t.Cleanup(func() { // also when only half of it was made, or hangs
+	t.Cleanup(func() { // even if only half of it was created, or it hangs
 		_, err := m.Output(afterwards(t), "sh", "-c", script.Replace(`
 dmsetup resume lab
 failed=0
@@ -72,19 +72,19 @@ ln -s SUBSYSTEM subsystems/`))
 	return d
 }
 
-// resize tells the drive that its device has another size now.
+// resize notifies the drive that its device has another size now.
 func (d remoteDrive) resize(t *testing.T) {
 	t.Helper()
 	require.NoError(t, d.m.WriteFile(bounded(t), servedNamespace+"/revalidate_size", []byte("1"), 0))
 }
 
-// state is what the driver does with the controller: such as live or connecting.
+// state returns the driver's state of the controller, such as live or connecting.
 func (d remoteDrive) state(t *testing.T) string {
 	t.Helper()
 	return text(t, d.m, "/sys/class/nvme", d.controller, "state")
 }
 
-// testRemoteDrive is about a drive behind a network whose namespace changes its size, and then hangs for so long that the
+// testRemoteDrive tests a drive behind a network whose namespace changes its size, and then hangs for so long that the
 // driver drops the connection.
 func testRemoteDrive(t *testing.T, m *lab.Machine) {
 	device, stays := mapDevice(t, m, half), identity(t, m, plain)
@@ -115,7 +115,7 @@ func testRemoteDrive(t *testing.T, m *lab.Machine) {
 		success, ok := d.scrape(t).value(t, "ssdprobe_collector_success", read)
 		return ok && success == 0
 	})
-	eventually(t, "that is said", func() bool { // a driver that connects may have a connection for a moment
+	eventually(t, "that is said", func() bool { // while it connects, the driver may be live for a moment
 		failed := ssdprobe(t, m, nil, "smart", drive.name)
 		return failed.ExitCode == 1 && strings.Contains(failed.Stderr, "the driver does not reach the controller")
 	})

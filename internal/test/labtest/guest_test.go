@@ -31,7 +31,7 @@ func output(t *testing.T, m *lab.Machine, args ...string) string {
 	return out
 }
 
-// text is the content of a file of one line.
+// text returns the content of a file of one line.
 func text(t *testing.T, m *lab.Machine, path ...string) string {
 	t.Helper()
 	content, err := m.ReadFile(bounded(t), filepath.Join(path...))
@@ -46,7 +46,7 @@ func number(t *testing.T, m *lab.Machine, path ...string) int {
 	return n
 }
 
-// ssdprobe runs the program and decodes what it prints, when into is not nil.
+// ssdprobe runs the program, and decodes its output if into is not nil.
 func ssdprobe(t *testing.T, m *lab.Machine, into any, args ...string) lab.Result {
 	t.Helper()
 	result, err := m.Run(bounded(t), append([]string{"ssdprobe"}, args...)...)
@@ -57,7 +57,7 @@ func ssdprobe(t *testing.T, m *lab.Machine, into any, args ...string) lab.Result
 	return result
 }
 
-// devices returns what ssdprobe says of the devices, by name.
+// devices returns what ssdprobe reports about the devices, by name.
 func devices(t *testing.T, m *lab.Machine, more ...string) map[string]report.DeviceRow {
 	t.Helper()
 	var list report.DeviceList
@@ -69,7 +69,7 @@ func devices(t *testing.T, m *lab.Machine, more ...string) map[string]report.Dev
 	return byName
 }
 
-// identity returns the id of a drive, under which it is watched whatever it is called.
+// identity returns the id of a drive, under which it is watched whatever its name is.
 func identity(t *testing.T, m *lab.Machine, drive string) string {
 	t.Helper()
 	row, ok := devices(t, m)[disk(t, m, drive).Namespaces[0]]
@@ -77,7 +77,7 @@ func identity(t *testing.T, m *lab.Machine, drive string) string {
 	return row.Device.ID
 }
 
-// nvme decodes what nvme-cli says.
+// nvme runs nvme-cli and decodes its output.
 func nvme(t *testing.T, m *lab.Machine, args ...string) fields {
 	t.Helper()
 	var f fields
@@ -95,7 +95,7 @@ func (f fields) text(t *testing.T, name string) string {
 	return strings.TrimSpace(strings.Trim(string(f[name]), `"`))
 }
 
-// number also takes one in quotes, as nvme-cli writes those of 128 bits.
+// number also accepts a number in quotes, as nvme-cli writes 128-bit ones.
 func (f fields) number(t *testing.T, name string) uint64 {
 	t.Helper()
 	n, err := strconv.ParseUint(f.text(t, name), 10, 64)
@@ -105,7 +105,7 @@ func (f fields) number(t *testing.T, name string) uint64 {
 
 var currentValue = regexp.MustCompile(`[Cc]urrent value:\s*(?:0x)?([0-9a-fA-F]+)`)
 
-// feature returns the current value of a feature, false when the controller does not have it.
+// feature returns the current value of a feature, or false if the controller does not have it.
 func feature(t *testing.T, m *lab.Machine, controller string, id int) (uint32, bool) {
 	t.Helper()
 	result, err := m.Run(bounded(t), "nvme", "get-feature", "/dev/"+controller, fmt.Sprintf("--feature-id=%d", id))
@@ -120,7 +120,7 @@ func feature(t *testing.T, m *lab.Machine, controller string, id int) (uint32, b
 	return uint32(value), true
 }
 
-// interrupts counts those of each of a controller's queues, by CPU.
+// interrupts counts the interrupts of each queue of a controller, by CPU.
 func interrupts(t *testing.T, m *lab.Machine, controller string) map[string][]float64 {
 	t.Helper()
 	table, err := m.ReadFile(bounded(t), "/proc/interrupts")
@@ -146,7 +146,7 @@ func interrupts(t *testing.T, m *lab.Machine, controller string) map[string][]fl
 	return counts
 }
 
-// sum adds up the CPUs.
+// sum adds up the counts of all CPUs.
 func sum(counts []float64) float64 {
 	total := 0.0
 	for _, n := range counts {
@@ -155,13 +155,13 @@ func sum(counts []float64) float64 {
 	return total
 }
 
-// fioIOs is what fio counts of one direction.
+// fioIOs is fio's own count of one direction.
 type fioIOs struct {
 	IOs   uint64 `json:"total_ios"`
 	Bytes uint64 `json:"io_bytes"`
 }
 
-// fio does so many I/Os one after another on a CPU, and returns its own count of them.
+// fio makes fio do the given number of I/Os, one after another, on a CPU. It returns fio's own count of them.
 func fio(t *testing.T, m *lab.Machine, path, direction string, cpu, ios int) fioIOs {
 	t.Helper()
 	out := output(t, m, "fio", "--name=job", "--filename="+path, "--rw="+direction, "--bs=4k", "--direct=1", "--ioengine=psync",

@@ -14,8 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// mapped is a device that can be made to hang: one of device-mapper on a drive. A read of it while it is suspended
-// cannot be interrupted, not even by SIGKILL, as those of a drive that does not answer.
+// mapped is a device that can be made to hang: a device-mapper device on a drive. While it is suspended, a read from
+// it cannot be interrupted, not even by SIGKILL, like a read from a drive that does not answer.
 type mapped struct {
 	m    *lab.Machine
 	name string // "dm-0"
@@ -23,12 +23,12 @@ type mapped struct {
 	base string // node of the drive
 }
 
-// mapDevice makes one of all of a drive.
+// mapDevice creates a mapped device on a whole drive.
 func mapDevice(t *testing.T, m *lab.Machine, drive string) mapped {
 	t.Helper()
 	d := mapped{m: m, base: disk(t, m, drive).Node()}
 	output(t, m, "dmsetup", "create", "lab", "--table", d.table(number(t, m, "/sys/block", disk(t, m, drive).Namespaces[0], "size")))
-	t.Cleanup(func() { // a process that hangs on it ends first
+	t.Cleanup(func() { // first let a process that hangs on it end
 		_, err := m.Output(afterwards(t), "dmsetup", "resume", "lab")
 		assert.NoError(t, err)
 		_, err = m.Output(afterwards(t), "dmsetup", "remove", "--retry", "--deferred", "lab")
@@ -55,7 +55,7 @@ func (d mapped) release(t *testing.T) {
 	output(t, d.m, "dmsetup", "resume", "lab")
 }
 
-// reload gives the device another table: it hangs while it has none.
+// reload gives the device another table; meanwhile the device hangs.
 func (d mapped) reload(t *testing.T, table string) {
 	t.Helper()
 	d.hang(t)
@@ -84,7 +84,7 @@ func testHungDevice(t *testing.T, m *lab.Machine) {
 			return ok && age > 3 && timeouts(first) > before
 		})
 		eventually(t, "the volume is known to be suspended", func() bool { return d.scrape(t).must(t, "ssdprobe_probe_held_back", hung) == 1 })
-		d.awaitRounds(t, stays, "ok", 3) // and scrapes go on as well
+		d.awaitRounds(t, stays, "ok", 3) // and scrapes continue as well
 		second := d.scrape(t)
 		assert.Greater(t, second.must(t, "ssdprobe_probe_inflight_seconds", hung), first.must(t, "ssdprobe_probe_inflight_seconds", hung))
 		if !again {
@@ -103,8 +103,8 @@ func testHungDevice(t *testing.T, m *lab.Machine) {
 	}
 	d.awaitLog(t, "rounds are fine again")
 
-	// Stopped while the device hangs: it does all that it has to do, and another daemon starts at once. The process
-	// itself ends when the kernel gives the thread back.
+	// The daemon is stopped while the device hangs: it completes its shutdown, and another daemon starts at once. The
+	// process itself ends when the kernel releases the thread.
 	device.hang(t)
 	eventually(t, "the device hangs", func() bool {
 		age, ok := d.scrape(t).value(t, "ssdprobe_probe_inflight_seconds", hung)
@@ -123,8 +123,8 @@ func testHungDevice(t *testing.T, m *lab.Machine) {
 	next.stop(t)
 }
 
-// goesOnHanging replaces the watch of a device that hangs, by a reload and by a reset: the age of the round goes on, and
-// the device is not up.
+// goesOnHanging replaces the watch of a hanging device, by a reload and by a reset: the age of the round keeps
+// growing, and the device is not up.
 func (d daemon) goesOnHanging(t *testing.T, m *lab.Machine, config, id, stays string) {
 	t.Helper()
 	hung := labels{"id": id, "probe": "read-4k"}
@@ -154,14 +154,14 @@ func (d daemon) goesOnHanging(t *testing.T, m *lab.Machine, config, id, stays st
 	d.hasOneHungThreadAtMost(t, m)
 }
 
-// state is the letter of a process's state.
+// state returns the letter of a process's state.
 func state(t *testing.T, m *lab.Machine, pid int) string {
 	t.Helper()
 	return statusField(t, m, fmt.Sprintf("/proc/%d", pid))
 }
 
-// over reports that a process has ended but for the one thread that the kernel has: its
-// first thread is a zombie, or, when that is the one, there is no other.
+// over reports whether a process has ended except for the one thread that hangs in the kernel. Its first thread is
+// then a zombie, or, if that is the one that hangs, the only thread.
 func over(t *testing.T, m *lab.Machine, pid int) bool {
 	t.Helper()
 	threads, err := m.Glob(bounded(t), fmt.Sprintf("/proc/%d/task/*", pid))
@@ -169,7 +169,7 @@ func over(t *testing.T, m *lab.Machine, pid int) bool {
 	return state(t, m, pid) == "Z" || len(threads) == 1 && hungThreads(t, m, pid) == 1
 }
 
-// hungThreads counts the threads of a process that wait and cannot be interrupted.
+// hungThreads counts the threads of a process that are in uninterruptible sleep.
 func hungThreads(t *testing.T, m *lab.Machine, pid int) int {
 	t.Helper()
 	threads, err := m.Glob(bounded(t), fmt.Sprintf("/proc/%d/task/*", pid))
@@ -183,8 +183,8 @@ func hungThreads(t *testing.T, m *lab.Machine, pid int) int {
 	return n
 }
 
-// hasOneHungThreadAtMost requires that no second thread is sent after the first. One that
-// reads another drive at this moment does not interrupt either, and is soon back.
+// hasOneHungThreadAtMost requires that no second thread hangs on the device. A thread that is reading another drive at
+// the moment is uninterruptible too, but soon returns.
 func (d daemon) hasOneHungThreadAtMost(t *testing.T, m *lab.Machine) {
 	t.Helper()
 	eventually(t, "one thread hangs at most", func() bool { return hungThreads(t, m, d.PID) <= 1 })
@@ -196,13 +196,13 @@ func statusField(t *testing.T, m *lab.Machine, dir string) string {
 	if err != nil { // a thread that has just ended
 		return ""
 	}
-	// The name in parentheses may hold anything.
+	// The name in parentheses may contain anything.
 	_, rest, _ := strings.Cut(string(content[strings.LastIndexByte(string(content), ')'):]), " ")
 	letter, _, _ := strings.Cut(rest, " ")
 	return letter
 }
 
-// testRunOnHungDevice hangs the device under a run, which gives up in time and says so.
+// testRunOnHungDevice makes the device hang during a run, which gives up in time and reports it.
 func testRunOnHungDevice(t *testing.T, m *lab.Machine) {
 	device := mapDevice(t, m, half)
 	config := configuration(t, m, 0, soonHung)
@@ -212,19 +212,19 @@ func testRunOnHungDevice(t *testing.T, m *lab.Machine) {
 	line, err := p.AwaitLine(bounded(t), "ssdprobe: ")
 	require.NoError(t, err)
 	assert.Contains(t, line, "no answer since")
-	// All is said and done; that the kernel has the thread is beyond any program.
+	// The program has done everything; it cannot get the thread back from the kernel.
 	eventually(t, "the process is over", func() bool { return over(t, m, p.PID) })
 	device.release(t)
 	ended, err := p.Wait(bounded(t))
 	require.NoError(t, err)
 	assert.Equal(t, 1, ended.ExitCode, "%+v", ended)
-	// The first look for written blocks may take an emulated machine as long as a whole round that is soon hung.
+	// On an emulated machine, the first search for written blocks may take longer than soonHung allows a round.
 	patient := configuration(t, m, 0, everySecond)
 	again := ssdprobe(t, m, nil, "run", "--rounds", "1", "--target", device.node(), "--config", patient)
 	assert.Zero(t, again.ExitCode, "%+v", again)
 }
 
-// testSilentDrive is about a drive that is there, answers what it is asked about itself, and does no more I/O for a while.
+// testSilentDrive tests a drive that is present and answers admin commands, but does no I/O for a while.
 func testSilentDrive(t *testing.T, m *lab.Machine) {
 	id, stays, d := identity(t, m, plain), identity(t, m, remote), disk(t, m, plain)
 	// QEMU hangs as a whole when the driver resets such a drive, so the driver is more patient than the test.
@@ -261,8 +261,8 @@ func testResizedDevice(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// followsSize halves a device and makes it whole again, and waits until the daemon measures the target on it with that
-// size. Who has to be told of a new size is told by tell.
+// followsSize halves a device and restores it, and waits each time until the daemon measures the target with that
+// size. tell announces a new size where that is necessary.
 func (d daemon) followsSize(t *testing.T, id string, device mapped, tell func()) {
 	t.Helper()
 	of := labels{"id": id}
@@ -279,7 +279,7 @@ func (d daemon) followsSize(t *testing.T, id string, device mapped, tell func())
 	}
 }
 
-// testDeadDevice makes every read of a device fail, and then none.
+// testDeadDevice makes every read of a device fail, and then lets them succeed again.
 func testDeadDevice(t *testing.T, m *lab.Machine) {
 	device, stays := mapDevice(t, m, half), identity(t, m, remote)
 	d := startDaemon(t, m, configuration(t, m, 0, everySecond+watching(stays)+"    - name: "+device.name+"\n"))

@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// buildHolder compiles what holds a device without a descriptor, for any machine.
+// buildHolder compiles a program that holds a device without a descriptor, statically for any machine.
 func buildHolder(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "holder")
@@ -23,8 +23,8 @@ func buildHolder(t *testing.T) string {
 	return program
 }
 
-// testInUse tries to overwrite a drive that others use in ways that the kernel calls no holder, and that keep nobody from
-// opening it exclusively.
+// testInUse tries to overwrite a drive that others use in ways that are no holder to the kernel,
+// and that do not prevent opening it exclusively.
 func testInUse(t *testing.T, m *lab.Machine) {
 	drive := disk(t, m, spare)
 	node := drive.Node()
@@ -34,14 +34,14 @@ func testInUse(t *testing.T, m *lab.Machine) {
 	sum := output(t, m, "sha256sum", node)
 	type use struct {
 		name, use, release string
-		holds              string // instead of use: a process, which says that it is ready
+		holds              string // instead of use: a process, which prints when it is ready
 		says               string
 	}
 	uses := []use{
 		{
 			name: "exported by nvmet", says: "the kernel's NVMe target (nvmet) exports " + node,
 			use: "mkdir -p " + servedNamespace + "; ln -s " + node + " /tmp/link; echo -n /tmp/link >" + servedNamespace + "/device_path; echo 1 >" + servedNamespace + "/enable",
-			// Disabled, it is not in use, though it stands in configfs still.
+			// When disabled it is not in use, though it is still in configfs.
 			release: "echo 0 >" + servedNamespace + "/enable",
 		},
 		{
@@ -87,7 +87,7 @@ func testInUse(t *testing.T, m *lab.Machine) {
 			for k, released := range uses[:i] {
 				assert.False(t, released.says != c.says && strings.Contains(refused.Stderr, released.says), "use %d was released", k)
 			}
-			if i == len(uses)-1 { // a dry run asks the same for all of them
+			if i == len(uses)-1 { // a dry run checks the same for all of them
 				foreseen := ssdprobe(t, m, nil, dryRun...)
 				assert.Contains(t, foreseen.Stdout, "would be refused: "+node+": ", foreseen.Stderr)
 				assert.Contains(t, foreseen.Stdout, c.says)
@@ -107,5 +107,5 @@ func testInUse(t *testing.T, m *lab.Machine) {
 
 const backstores = "/sys/kernel/config/target/core"
 
-// opening is a shell that has a node open for reading and writing until its input ends.
+// opening returns a shell command that holds a node open for reading and writing until its input ends.
 func opening(node string) string { return "sh -c 'exec 3<>" + node + "; echo ready; read line'" }

@@ -17,8 +17,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// testIOLatency has the kernel time the I/O of a drive, of a volume on another, and of one with two controllers, which is
-// made of bios as a volume is. Nothing but this test reads them.
+// testIOLatency makes the kernel time the I/O of a drive, of a volume on another drive, and of a
+// drive with two controllers, which handles bios like a volume. Nothing else reads them.
 func testIOLatency(t *testing.T, m *lab.Machine) {
 	volume := mapDevice(t, m, half)
 	drive, below, head := disk(t, m, plain), disk(t, m, half), disk(t, m, dual)
@@ -49,14 +49,16 @@ func testIOLatency(t *testing.T, m *lab.Machine) {
 		return v
 	}
 	for operation, column := range map[record.Operation]int{record.OperationRead: 0, record.OperationWrite: 4} {
-		// While fio's processor is away when it is to wake up, fio is late, and never early: one of a few times it is not.
+		// If fio's processor is busy when fio has to wake up, fio is late, but never early. In one
+		// of a few attempts it is not late.
 		for attempt := 1; ; attempt++ {
 			count, kernel, before := counted(column), counted(column+3), d.histogram(t, drive.Namespaces[0], operation)
 			by := fio(string(operation), drive.Node(), 20)
 			count, kernel = counted(column)-count, counted(column+3)-kernel
 			got := since(before, d.histogram(t, drive.Namespaces[0], operation))
 			assert.EqualValues(t, count, got.Count())
-			// The kernel's time begins when the request does, before it is issued. It may end before we see the completion.
+			// The kernel's time begins with the request, before it is issued. It may end before the
+			// completion is visible here.
 			assert.LessOrEqual(t, float64(got.Sum.Milliseconds()), 1.01*kernel+1, operation)
 			assert.InEpsilon(t, kernel, float64(got.Sum.Milliseconds()), 0.3, operation)
 			assert.LessOrEqual(t, float64(got.Mean()), 1.01*by.Mean, operation)
@@ -77,7 +79,7 @@ func testIOLatency(t *testing.T, m *lab.Machine) {
 	fio("read", below.Node(), 5)
 	fio("read", head.Node(), 30)
 	for device, want := range map[string]map[record.Operation]uint64{
-		volume.name:        {record.OperationRead: 20, record.OperationWrite: 10}, // without what was read below it
+		volume.name:        {record.OperationRead: 20, record.OperationWrite: 10}, // without the reads on the drive below
 		head.Namespaces[0]: {record.OperationRead: 30},
 	} {
 		got := map[record.Operation]uint64{}
@@ -110,14 +112,14 @@ func testIOLatency(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// fioLatency is what fio says of the completion of I/Os, in nanoseconds.
+// fioLatency is fio's completion latency, in nanoseconds.
 type fioLatency struct {
 	Mean        float64
 	Percentiles map[string]float64 `json:"percentile"`
 }
 
-// difference is where a histogram of the same I/Os says something else; empty where the mean is within 3 %, and the
-// percentiles within one bucket.
+// difference says where a histogram of the same I/Os differs; it is empty if the mean is within 3 %
+// and the percentiles are within one bucket.
 func (f fioLatency) difference(h record.IOHistogram) string {
 	if math.Abs(float64(h.Mean())/f.Mean-1) > 0.03 {
 		return fmt.Sprintf("fio's mean is %s, that of the histogram %s", time.Duration(f.Mean), h.Mean())
@@ -131,7 +133,7 @@ func (f fioLatency) difference(h record.IOHistogram) string {
 	return ""
 }
 
-// since is what a histogram counted after an earlier one of the same operation.
+// since returns what a histogram has counted since an earlier one of the same operation.
 func since(before, after record.IOHistogram) record.IOHistogram {
 	after.Sum -= before.Sum
 	after.Buckets = maps.Clone(after.Buckets)
@@ -141,7 +143,7 @@ func since(before, after record.IOHistogram) record.IOHistogram {
 	return after
 }
 
-// histograms are those of a device.
+// histograms returns the histograms of a device.
 func (d daemon) histograms(t *testing.T, device string) []record.IOHistogram {
 	t.Helper()
 	_, body := d.get(t, "api/v1/snapshot")
@@ -155,7 +157,7 @@ func (d daemon) histograms(t *testing.T, device string) []record.IOHistogram {
 	return nil
 }
 
-// histogram is that of an operation, while a device served it.
+// histogram returns the histogram of an operation on a device.
 func (d daemon) histogram(t *testing.T, device string, operation record.Operation) record.IOHistogram {
 	t.Helper()
 	for _, h := range d.histograms(t, device) {
@@ -166,7 +168,7 @@ func (d daemon) histogram(t *testing.T, device string, operation record.Operatio
 	return record.IOHistogram{}
 }
 
-// slowest is at least what the slowest read of a device took, in seconds.
+// slowest returns an upper bound of the time of a device's slowest read, in seconds.
 func (d daemon) slowest(t *testing.T, device string) (seconds float64) {
 	t.Helper()
 	for bucket := range maps.Keys(d.histogram(t, device, record.OperationRead).Buckets) {

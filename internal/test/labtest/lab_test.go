@@ -14,12 +14,12 @@ const (
 	plain  = "plain"  // fully written, on NUMA node 0
 	remote = "remote" // fully written, on NUMA node 1, with blocks of 4 KiB, an EUI64, and throttling
 	dual   = "dual"   // fully written, with two controllers
-	half   = "half"   // half of it was written
-	sparse = "sparse" // none of it was
-	clone0 = "clone0" // one serial number with
-	clone1 = "clone1" // this one, and nothing else to tell them apart
-	twin0  = "twin0"  // one serial number with
-	twin1  = "twin1"  // this one, and EUI64s
+	half   = "half"   // half of it is written
+	sparse = "sparse" // nothing is written
+	clone0 = "clone0" // has one serial number with
+	clone1 = "clone1" // this one, and nothing distinguishes them
+	twin0  = "twin0"  // has one serial number with
+	twin1  = "twin1"  // this one, but they have EUI64s
 	spare  = "spare"  // fully written, not plugged in at boot
 	roomy  = "roomy"  // large enough for a filesystem with a probe file
 )
@@ -27,7 +27,7 @@ const (
 // metricsPort is where daemons in the machine listen.
 const metricsPort = 10040
 
-// machine starts one with all these drives.
+// machine starts a machine with all these drives.
 func machine(t *testing.T) *lab.Machine {
 	t.Helper()
 	return lab.Start(t, lab.Options{
@@ -49,18 +49,18 @@ func machine(t *testing.T) *lab.Machine {
 		Modules:      []string{"dm-mod", "nvmet-tcp", "nvme-tcp"},
 		NUMANodes:    2,
 		ForwardPorts: []int{metricsPort},
-		// One more queue for each controller, which is polled and has no interrupt.
+		// Each controller gets one more queue, which is polled and has no interrupt.
 		KernelArgs: []string{"nvme.poll_queues=1"},
 	})
 }
 
-// part is what is tested in a machine that others use too.
+// part is a test that shares its machine with others.
 type part struct {
 	name string
 	run  func(*testing.T, *lab.Machine)
 }
 
-// runParts runs them one after another, each in the machine as it was at the start.
+// runParts runs the parts one after another, each with the machine restored to its initial state.
 func runParts(t *testing.T, m *lab.Machine, parts []part) {
 	t.Helper()
 	begun := time.Now()
@@ -75,7 +75,7 @@ func runParts(t *testing.T, m *lab.Machine, parts []part) {
 	t.Logf("booted in %v, all took %v", m.BootTime().Round(time.Millisecond), time.Since(begun).Round(time.Millisecond))
 }
 
-// TestDrives is about what drives say, and what becomes of them.
+// TestDrives tests what drives report, and events that happen to them.
 func TestDrives(t *testing.T) {
 	t.Parallel()
 	runParts(t, machine(t), []part{
@@ -102,7 +102,7 @@ func TestDrives(t *testing.T) {
 	})
 }
 
-// TestTrouble is about devices that do not answer, and a machine in which much changes.
+// TestTrouble tests devices that do not answer, and a machine in which much changes.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	runParts(t, machine(t), []part{
@@ -121,7 +121,7 @@ func TestTrouble(t *testing.T) {
 	})
 }
 
-// bound is far more than anything here takes, also on a busy machine.
+// bound is far more than anything here takes, even on a busy machine.
 const bound = 5 * time.Minute
 
 func bounded(t *testing.T) context.Context {
@@ -131,7 +131,7 @@ func bounded(t *testing.T) context.Context {
 	return ctx
 }
 
-// afterwards is bounded for what is done when the test has ended, and its context with it.
+// afterwards is like bounded, for cleanups after the test and its context have ended.
 func afterwards(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)

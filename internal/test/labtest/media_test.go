@@ -31,7 +31,7 @@ func (d daemon) last(t *testing.T, id, probe string) *record.Measurement {
 	return nil
 }
 
-// testMediaError makes one sector of a small drive unreadable, which every few rounds meet.
+// testMediaError makes one sector of a small drive unreadable, so that one of every few rounds meets it.
 func testMediaError(t *testing.T, m *lab.Machine) {
 	const ios = 1000
 	_, err := m.Plug(bounded(t), spare)
@@ -39,7 +39,7 @@ func testMediaError(t *testing.T, m *lab.Machine) {
 	id := identity(t, m, spare)
 	d := startDaemon(t, m, configuration(t, m, 0, watching(id)+
 		fmt.Sprintf("probes: [{name: read-4k, interval: 1s, ios: %d, warmup_ios: 0, timeout: 20s}]\n", ios)))
-	counted := int64(ios - ios/16) // the others look for written blocks
+	counted := int64(ios - ios/16) // the other rounds look for written blocks
 	eventually(t, "enough written blocks are known", func() bool {
 		m := d.last(t, id, "read-4k")
 		return m != nil && m.Outcome == record.OutcomeOK && m.Latency.Count() == counted
@@ -66,7 +66,7 @@ func testMediaError(t *testing.T, m *lab.Machine) {
 
 var extent = regexp.MustCompile(`(?m)^ *\d+: +(\d+)\.\. *\d+: +(\d+)\.\. *\d+: +(\d+):`)
 
-// testWriteError makes blocks of a probe file unwritable: its reads go on, and its writes are counted as failed.
+// testWriteError makes blocks of a probe file unwritable: its reads continue, and its writes are counted as failed.
 func testWriteError(t *testing.T, m *lab.Machine) {
 	const mounted = "/mnt"
 	id, node := "file:"+mounted, disk(t, m, roomy).Node()
@@ -95,7 +95,7 @@ probes:
 	eventually(t, "the file is there", func() bool { return d.scrape(t).count(labels{"id": id}) > 0 })
 	more("durable-write-4k", "ok", 1)
 
-	// One block in 16 of the file, so that every round meets some.
+	// One in 16 blocks of the file, so that every round meets some.
 	var faults []lab.Fault
 	list := output(t, m, "filefrag", "-v", "-b4096", mounted+"/ssdprobe.dat")
 	for _, found := range extent.FindAllStringSubmatch(list, -1) {
@@ -125,7 +125,7 @@ probes:
 	d.stop(t)
 }
 
-// testUnwritten is about a drive that was never written: it measures nothing, and says so.
+// testUnwritten tests a drive that was never written: it is not measured, and that is reported.
 func testUnwritten(t *testing.T, m *lab.Machine) {
 	id := identity(t, m, sparse)
 	config := configuration(t, m, 0, everySecond+watching(id))
@@ -154,11 +154,12 @@ func testUnwritten(t *testing.T, m *lab.Machine) {
 	assert.Contains(t, run.Stderr, "probe a file on the device instead")
 }
 
-// testHalfWritten is about a drive of which half was written: enough blocks are found, and nothing else is measured.
+// testHalfWritten tests a drive of which half is written: enough written blocks are found, and
+// nothing else is measured.
 func testHalfWritten(t *testing.T, m *lab.Machine) {
 	id := identity(t, m, half)
 	of := labels{"id": id}
-	const enough = 32 << 20 / 4096 / 4.0 // of a drive as small as this, a quarter
+	const enough = 32 << 20 / 4096 / 4.0 // a quarter of a drive as small as this
 	d := startDaemon(t, m, configuration(t, m, 0, watching(id)+"probes: [{name: read-4k, interval: 1s, ios: 1024}]\n"))
 	small := of.with("code", record.WarnPoolSmall)
 	seenSmall := 0
@@ -172,7 +173,7 @@ func testHalfWritten(t *testing.T, m *lab.Machine) {
 	unmapped := func() float64 {
 		return d.scrape(t).must(t, "ssdprobe_probe_rounds_total", of.with("outcome", "unmapped"))
 	}
-	before := unmapped() // of when even a round's worth was not known yet
+	before := unmapped() // from when too few blocks were known even for one round
 	d.awaitRounds(t, id, "ok", 3)
 	now := d.scrape(t)
 	assert.Zero(t, now.count(small))

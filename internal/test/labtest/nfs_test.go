@@ -16,9 +16,9 @@ const (
 	nfsFile  = nfsMount + "/probe"
 )
 
-// serverUp starts the kernel's server and does the work of rpc.mountd: the kernel asks through these files who is who, and what is
-// exported, and forgets the answers when the server ends. 2412 is fsid, no_subtree_check, async and insecure (NFSEXP_… of
-// <linux/nfsd/export.h>). Nobody waits for clients of an earlier server to come back.
+// serverUp starts the kernel's server and does the work of rpc.mountd: through these files the kernel asks for the
+// identity of clients and for the exports. It forgets the answers when the server ends. 2412 is fsid, no_subtree_check,
+// async and insecure (NFSEXP_… of <linux/nfsd/export.h>). There is no grace period for clients of an earlier server.
 const serverUp = `
 never=2147483647
 echo nfsd 127.0.0.1 $never lab >/proc/net/rpc/auth.unix.ip/channel
@@ -29,8 +29,8 @@ echo Y >/proc/fs/nfsd/v4_end_grace`
 
 const serverDown = "echo 0 >/proc/fs/nfsd/threads"
 
-// mountServer makes an NFS server of the machine's own, and mounts what it serves. The mount is hard, as they are unless somebody
-// asks: a call lasts until there is an answer.
+// mountServer starts an NFS server in the machine, and mounts its export. The mount is hard, which is the default: a call
+// lasts until there is an answer.
 func mountServer(t *testing.T, m *lab.Machine) {
 	t.Helper()
 	output(t, m, "sh", "-ec", `
@@ -41,7 +41,7 @@ echo -2 -3 +4 >/proc/fs/nfsd/versions`+serverUp)
 	output(t, m, "mount", "-t", "nfs4", "-o", "hard,vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1", "127.0.0.1:/", nfsMount)
 }
 
-// testServerGone is about a probe file on NFS whose server ends, and comes back: nothing else is touched by that.
+// testServerGone tests a probe file on NFS whose server ends and comes back. Nothing else may be affected.
 func testServerGone(t *testing.T, m *lab.Machine) {
 	mountServer(t, m)
 	stays := identity(t, m, mirror0)
@@ -58,7 +58,7 @@ func testServerGone(t *testing.T, m *lab.Machine) {
 	assert.Equal(t, 1.0, d.scrape(t).must(t, "ssdprobe_target_up", labels{"id": stays}))
 	d.hasOneHungThreadAtMost(t, m)
 
-	// The daemon has the file open: nobody who looks for writers to a drive asks the server about that.
+	// The daemon has the file open, but the search for writers to a drive must not ask the server about it.
 	assert.Contains(t, destroy(t, m, disk(t, m, victim).Node(), "another"), "its serial number is victim")
 	run, err := m.StartProcess(bounded(t), "ssdprobe", "run", "--target", nfsFile, "--config", config)
 	require.NoError(t, err)
@@ -69,7 +69,7 @@ func testServerGone(t *testing.T, m *lab.Machine) {
 	assert.NotZero(t, ended.ExitCode, "%+v", ended)
 	d.stop(t)
 
-	// One that begins without the server watches the rest, and the file when the server is back.
+	// A daemon that starts without the server watches the rest, and the file once the server is back.
 	d = startDaemon(t, m, config)
 	d.awaitRounds(t, stays, "ok", 2)
 	assert.Zero(t, d.scrape(t).must(t, "ssdprobe_target_up", up))

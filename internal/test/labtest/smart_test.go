@@ -15,10 +15,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// kelvin of 0 °C, rounded as NVMe drives do.
+// freezing is 0 °C in kelvin, rounded as NVMe drives do.
 const freezing = 273
 
-// smart returns what ssdprobe says of the controllers of a device or controller.
+// smart returns what ssdprobe reports about a controller, or about the controllers of a device.
 func smart(t *testing.T, m *lab.Machine, name string) []report.SmartRow {
 	t.Helper()
 	var rows []report.SmartRow
@@ -27,8 +27,8 @@ func smart(t *testing.T, m *lab.Machine, name string) []report.SmartRow {
 	return rows
 }
 
-// testSmart compares each field of the health with nvme-cli, on controllers of which nothing is asked meanwhile: what
-// is read twice by nvme-cli without a change stands still.
+// testSmart compares each field of the health with nvme-cli, on controllers that are idle
+// meanwhile: a value that nvme-cli reads twice without a change is stable.
 func testSmart(t *testing.T, m *lab.Machine) {
 	ids := map[string]string{}
 	for _, drive := range []string{plain, dual, remote} {
@@ -101,7 +101,7 @@ func compareHealth(t *testing.T, log, identify fields, got record.Health) {
 	assert.Equal(t, want, got)
 }
 
-// warningsOf are the names of the bits of the critical warning, NVM Express Base Specification 2.0, figure 207.
+// warningsOf returns the names of the bits of the critical warning, NVM Express Base Specification 2.0, figure 207.
 func warningsOf(bits uint64) []record.CriticalWarning {
 	list := []record.CriticalWarning{}
 	for i, w := range record.CriticalWarnings() {
@@ -147,7 +147,7 @@ func compareSeries(t *testing.T, now metrics, of labels, log fields) {
 	}
 }
 
-// testFeatures compares how a controller is set with nvme-cli and sysfs, and changes what can be changed.
+// testFeatures compares the settings of a controller with nvme-cli and sysfs, and changes those that can be changed.
 func testFeatures(t *testing.T, m *lab.Machine) {
 	id, name := identity(t, m, plain), disk(t, m, plain).Controllers[0]
 	d := startDaemon(t, m, configuration(t, m, 0, noProbes+watching(id)))
@@ -190,7 +190,7 @@ func testFeatures(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// features are those of nvme-cli, and the queues of sysfs and /proc/interrupts.
+// features returns the features from nvme-cli, with the queues from sysfs and /proc/interrupts.
 func features(t *testing.T, m *lab.Machine, controller string) record.Features {
 	t.Helper()
 	var f record.Features

@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// The drives that something is made of. Their serial numbers are the same words.
+// The drives that other devices are made of. Their serial numbers are the same words.
 const (
 	mirror0  = "mirror0"  // of the RAID 1 md0
 	mirror1  = "mirror1"  // the same
@@ -27,13 +27,13 @@ const (
 	tower    = "tower"    // LUKS, below the degraded RAID 1 md2, below LVM
 	paths    = "paths"    // two paths, of dm-multipath
 	victim   = "victim"   // of nothing
-	intruder = "intruder" // the same, not plugged in at boot
+	intruder = "intruder" // of nothing, not plugged in at boot
 )
 
-// TestStacks has drives that other devices are made of, and a server of files.
+// TestStacks tests drives that other devices are made of, and an NFS server.
 func TestStacks(t *testing.T) {
 	t.Parallel()
-	const mib = 1 << 20 // drives are as small as what is made of them allows
+	const mib = 1 << 20 // drives are as small as the devices made of them allow
 	var drives []lab.Drive
 	for _, id := range []string{mirror0, mirror1, hotSpare, failed, volume, cipher, headless} {
 		drives = append(drives, lab.Drive{ID: id, Serial: id, SizeBytes: 4 * mib, WrittenRatio: 1})
@@ -61,7 +61,7 @@ func TestStacks(t *testing.T) {
 	})
 }
 
-// stackScript makes what the drives are for, or takes it apart. There is no udev in the machine.
+// stackScript creates the devices on the drives, or takes them apart. There is no udev in the machine.
 const stackScript = `
 set -e
 export MDADM_NO_UDEV=1
@@ -112,7 +112,7 @@ apart() {
 }
 `
 
-// stackDrives are those that something is made of but the one with two paths.
+// stackDrives returns the drives that something is made of, except the one with two paths.
 func stackDrives() []string {
 	return []string{mirror0, mirror1, hotSpare, failed, journal, volume, cipher, headless, tower}
 }
@@ -129,7 +129,8 @@ func stacksDo(t *testing.T, m *lab.Machine, function string) {
 	output(t, m, "sh", "-c", strings.NewReplacer(names...).Replace(stackScript)+function)
 }
 
-// testStacks tries to destroy drives that are in use, watches them meanwhile, and tries again when they are not in use.
+// testStacks tries to destroy drives while they are in use and watched, and tries again when they
+// are no longer in use.
 func testStacks(t *testing.T, m *lab.Machine) {
 	stacksDo(t, m, "make")
 	eventually(t, "no array is being rebuilt", func() bool {
@@ -142,7 +143,7 @@ func testStacks(t *testing.T, m *lab.Machine) {
 	assert.Equal(t, before, contents(t, m), "a drive was changed")
 	assert.Equal(t, health, stacksHealth(t, m))
 
-	stacksDo(t, m, "apart") // in nobody's way
+	stacksDo(t, m, "apart") // the daemon does not prevent it
 	d.awaitRounds(t, identity(t, m, mirror0), "ok", 1)
 	d.stop(t)
 	before = contents(t, m)
@@ -157,7 +158,7 @@ func testStacks(t *testing.T, m *lab.Machine) {
 	assert.Equal(t, before, contents(t, m), "a drive was changed")
 }
 
-// contents are the checksums of the drives that something is or was made of.
+// contents returns the checksums of the drives that something is or was made of.
 func contents(t *testing.T, m *lab.Machine) map[string]string {
 	t.Helper()
 	sums := map[string]string{}
@@ -167,14 +168,14 @@ func contents(t *testing.T, m *lab.Machine) map[string]string {
 	return sums
 }
 
-// checksum reads all of a drive. What the kernel keeps of it in memory is dropped first: that is older than what a device above
-// has written.
+// checksum reads a whole drive. It first drops the kernel's cache of it, which is older than what a
+// device above has written.
 func checksum(t *testing.T, m *lab.Machine, d lab.Disk) string {
 	t.Helper()
 	return output(t, m, "sh", "-ec", "blockdev --flushbufs $0; md5sum <$0", d.Node())
 }
 
-// destroy asks for a suite that writes, which has to be refused, and returns what is said.
+// destroy starts a suite that writes, which has to be refused, and returns the message.
 func destroy(t *testing.T, m *lab.Machine, node, serial string) string {
 	t.Helper()
 	result := ssdprobe(t, m, nil, "run", "mixed", "--even-if-busy", "--set", "time=300ms", "--set", "engines=libaio", "--target", node, "--destroy", serial)
@@ -215,10 +216,10 @@ func top(t *testing.T, m *lab.Machine, name string) string {
 	return ""
 }
 
-// seldom makes rounds that a machine with many drives can do.
+// seldom makes rounds so seldom that a machine with many drives can keep up.
 const seldom = "probes: [{name: read-4k, interval: 3s, ios: 16, warmup_ios: 2, timeout: 20s}]\n"
 
-// health of arrays and maps, as the kernel tells it: it changes when one of them has met an error.
+// stacksHealth returns the kernel's state of arrays and maps, which changes when one of them has an error.
 func stacksHealth(t *testing.T, m *lab.Machine) string {
 	t.Helper()
 	return text(t, m, "/proc/mdstat") + output(t, m, "sh", "-c",
@@ -240,7 +241,7 @@ func (d daemon) watched(t *testing.T) []string {
 	return names
 }
 
-// watchedFromBelow watches what there is with no rules: the drives, and nothing that is made of them.
+// watchedFromBelow watches without rules: the drives, and nothing that is made of them.
 func watchedFromBelow(t *testing.T, m *lab.Machine) daemon {
 	t.Helper()
 	rows := devices(t, m)
@@ -279,7 +280,7 @@ func watchedFromBelow(t *testing.T, m *lab.Machine) daemon {
 	return d
 }
 
-// watchedFromAbove watches what is made of drives, because rules name it, and then none of the drives below.
+// watchedFromAbove watches devices that are made of drives, because rules name them, and then none of the drives below.
 func watchedFromAbove(t *testing.T, m *lab.Machine) {
 	t.Helper()
 	multipath, towerTop := top(t, m, "paths"), top(t, m, "top-lv")

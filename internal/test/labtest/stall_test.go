@@ -14,13 +14,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// betweenRounds has so few of them that what is seen is seen between two.
+// betweenRounds has rounds so seldom that everything is observed between two of them.
 const betweenRounds = "probes: [{name: read-4k, interval: 10m, ios: 32}]\n"
 
-// testStalls is about a drive that does not answer for seconds, and about a volume that somebody has suspended.
+// testStalls tests a drive that does not answer for seconds, and a volume that somebody has suspended.
 func testStalls(t *testing.T, m *lab.Machine) {
 	below, name := mapDevice(t, m, half), disk(t, m, plain).Namespaces[0]
-	// What is made of a suspended device has its I/O in flight; the device itself does not count it.
+	// I/O on a device above a suspended one is in flight there; the suspended device itself does not count it.
 	sectors := number(t, m, "/sys/block", below.name, "size")
 	output(t, m, "dmsetup", "create", "top", "--table", fmt.Sprintf("0 %d linear %s 0", sectors, below.node()))
 	t.Cleanup(func() {
@@ -72,7 +72,7 @@ func testStalls(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// stalls are those of a device in the last hour.
+// stalls returns the stalls of a device in the last hour.
 func (d daemon) stalls(t *testing.T, device string) []record.Stall {
 	t.Helper()
 	_, body := d.get(t, "api/v1/snapshot")

@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// TestSuites runs suites of fio on NVMe drives, and tries to destroy what must not be.
+// TestSuites runs suites of fio on NVMe drives, and tries to destroy drives that must not be destroyed.
 func TestSuites(t *testing.T) {
 	t.Parallel()
 	m := lab.Start(t, lab.Options{
@@ -41,10 +41,10 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// scratch is a drive that is formatted.
+// scratch is a drive that the test formats.
 const scratch = "scratch"
 
-// suiteRun runs a suite on drives, short.
+// suiteRun runs a suite on drives, with short steps.
 func suiteRun(t *testing.T, m *lab.Machine, name string, drives []string, more ...string) (report.Document, lab.Result) {
 	t.Helper()
 	args := []string{"run", name, "--even-if-busy", "--set", "time=300ms", "-o", "json"}
@@ -63,7 +63,7 @@ func testInterruptSuite(t *testing.T, m *lab.Machine) {
 	controller := disk(t, m, plain).Controllers[0]
 	before, known := feature(t, m, controller, 8)
 	require.True(t, known)
-	// QEMU's drives have the feature and refuse to change it.
+	// QEMU's drives have the feature but refuse to change it.
 	_, result := suiteRun(t, m, "interrupts", []string{plain})
 	assert.Equal(t, 1, result.ExitCode)
 	assert.Contains(t, result.Stderr, "change interrupt coalescing: unsupported operation")
@@ -128,7 +128,7 @@ func testKilledSuite(t *testing.T, m *lab.Machine) {
 	assert.Contains(t, ended.Stderr, "ssdprobe: restored after a run: write cache of ")
 }
 
-// testFormat formats a drive, and tries to format one where nobody has asked for it.
+// testFormat formats a drive, and tries to format one without permission.
 func testFormat(t *testing.T, m *lab.Machine) {
 	node := "/dev/" + disk(t, m, scratch).Namespaces[0]
 	sum := output(t, m, "sha256sum", node)
@@ -173,7 +173,7 @@ func testScaleSuite(t *testing.T, m *lab.Machine) {
 	assert.Len(t, doc.Report.Analysis.Scalings, 2)
 }
 
-// What is made of a drive stands in sysfs, whoever made it.
+// Devices that are made of a drive are in sysfs, whoever made them.
 func testHolders(t *testing.T, m *lab.Machine) {
 	node := disk(t, m, spare).Namespaces[0]
 	sectors := number(t, m, "/sys/block", node, "size")
@@ -195,7 +195,8 @@ func ssdprobeJSON(t *testing.T, result lab.Result, into any) {
 	require.NoError(t, json.Unmarshal([]byte(result.Stdout), into), "%+v", result)
 }
 
-// testMemoryOfItsNode loads a drive of the machine's second NUMA node, with fio's memory there and anywhere.
+// testMemoryOfItsNode runs load on a drive of the machine's second NUMA node, with fio's memory on
+// that node and on any.
 func testMemoryOfItsNode(t *testing.T, m *lab.Machine) {
 	doc, result := suiteRun(t, m, "saturate", []string{remote}, "--set", "ramp=0s", "--set", "random-jobs=1", "--set", "depth=4",
 		"--set", "writes=no", "--set", "repeats=1", "--set", "memory=bind,any")

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// testSlowDrive makes a drive many times slower than its baseline, and as fast again.
+// testSlowDrive makes a drive many times slower than its baseline, and then as fast as before.
 func testSlowDrive(t *testing.T, m *lab.Machine) {
 	_, err := m.Plug(bounded(t), spare) // so small that its written blocks are found soon
 	require.NoError(t, err)
@@ -27,7 +27,7 @@ func testSlowDrive(t *testing.T, m *lab.Machine) {
 		value, _ := d.scrape(t).value(t, "ssdprobe_drift_ratio", p50.with("statistic", statistic))
 		return value
 	}
-	require.NoError(t, m.Throttle(bounded(t), spare, 20)) // 50 ms each: far beyond what emulation itself takes, even on a busy host
+	require.NoError(t, m.Throttle(bounded(t), spare, 20)) // 50 ms each: far more than the emulation itself takes, even on a busy host
 	eventually(t, "p50 is ten times the baseline's", func() bool { return ratio("latency_p50_seconds") >= 10 })
 	eventually(t, "IOPS are a quarter of the baseline's", func() bool { return ratio("iops") >= 4 })
 	assert.Equal(t, baseline, d.scrape(t).must(t, "ssdprobe_baseline_value", p50), "the baseline does not follow")
@@ -40,7 +40,7 @@ func testSlowDrive(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// testKilled kills the daemon in the middle of a round: what it held is free at once.
+// testKilled kills the daemon in the middle of a round: everything that it held is free at once.
 func testKilled(t *testing.T, m *lab.Machine) {
 	id := identity(t, m, plain)
 	config := configuration(t, m, 0, everySecond+watching(id))
@@ -64,7 +64,8 @@ func testKilled(t *testing.T, m *lab.Machine) {
 	next.stop(t)
 }
 
-// testClockSteps sets the clock an hour forward and two back while probes of different intervals run: all of them go on.
+// testClockSteps sets the clock an hour forward and two back while probes of different intervals
+// run: all of them continue.
 func testClockSteps(t *testing.T, m *lab.Machine) {
 	id := identity(t, m, plain)
 	d := startDaemon(t, m, configuration(t, m, 0, watching(id)+`
@@ -98,8 +99,8 @@ probes:
 	d.stop(t)
 }
 
-// testSuspend suspends the machine to memory for several of a probe's intervals. No round fails for it, and all go on when
-// the machine's clock wakes it.
+// testSuspend suspends the machine to memory for several of a probe's intervals. No round fails
+// because of it, and all probes continue when the machine's clock wakes it.
 func testSuspend(t *testing.T, m *lab.Machine) {
 	id := identity(t, m, plain)
 	d := startDaemon(t, m, configuration(t, m, 0, everySecond+watching(id)))

@@ -9,7 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
-// testUnplug takes a drive away in the middle of a round, and brings it back under another name.
+// testUnplug unplugs a drive in the middle of a round, and plugs it in again under another name.
 func testUnplug(t *testing.T, m *lab.Machine) {
 	gone, stays := identity(t, m, plain), identity(t, m, remote)
 	before := disk(t, m, plain)
@@ -48,7 +48,7 @@ func testUnplug(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// testUnplugDuringFio takes a drive away while a suite of fio runs on it.
+// testUnplugDuringFio unplugs a drive while a suite of fio runs on it.
 func testUnplugDuringFio(t *testing.T, m *lab.Machine) {
 	config := configuration(t, m, 0, everySecond)
 	p, err := m.StartProcess(bounded(t), "ssdprobe", "run", "quick", "--target", disk(t, m, plain).Node(), "--config", config)
@@ -75,7 +75,7 @@ func testUnplugDuringFio(t *testing.T, m *lab.Machine) {
 	assert.Zero(t, again.ExitCode, "%+v", again)
 }
 
-// testUnplugDuringSmart takes a drive away while its health is read again and again, by the daemon and by commands at once.
+// testUnplugDuringSmart unplugs a drive while the daemon and commands repeatedly read its health.
 func testUnplugDuringSmart(t *testing.T, m *lab.Machine) {
 	gone, stays, name := identity(t, m, plain), identity(t, m, remote), disk(t, m, plain).Controllers[0]
 	d := startDaemon(t, m, configuration(t, m, 0, noProbes+watching(gone, stays)))
@@ -120,8 +120,8 @@ func running(t *testing.T, m *lab.Machine, program string) bool {
 	return result.ExitCode == 0
 }
 
-// testControllerReset resets a controller again and again while rounds run: the driver repeats what was in flight, and
-// begins its counts of interrupts anew.
+// testControllerReset resets a controller repeatedly while rounds run: the driver repeats the I/O
+// in flight, and restarts its interrupt counts.
 func testControllerReset(t *testing.T, m *lab.Machine) {
 	id, name := identity(t, m, plain), disk(t, m, plain).Controllers[0]
 	d := startDaemon(t, m, configuration(t, m, 0, everySecond+watching(id)))
@@ -144,7 +144,7 @@ func testControllerReset(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// testPathLost takes one of two controllers of a drive away: the drive is probed through the other.
+// testPathLost unplugs one of two controllers of a drive: the drive is probed through the other.
 func testPathLost(t *testing.T, m *lab.Machine) {
 	id, both := identity(t, m, dual), disk(t, m, dual).Controllers
 	d := startDaemon(t, m, configuration(t, m, 0, everySecond+watching(id)))

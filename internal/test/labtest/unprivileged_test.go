@@ -15,7 +15,7 @@ func testUnprivileged(t *testing.T, m *lab.Machine) {
 	const unread = "the health of drives cannot be read"
 	drives := []string{plain, half}
 	var ids []string
-	// give lets the user use what belongs to the drives: by group, as udev's rules do.
+	// give gives the user access to the drives' nodes by group, as udev's rules do.
 	give := func(nodes func(lab.Disk) string, mode string) {
 		t.Helper()
 		for _, drive := range drives {
@@ -37,7 +37,7 @@ func testUnprivileged(t *testing.T, m *lab.Machine) {
 		return startDaemonAs(t, m, lab.Command{UID: nobody, GID: nobody, Capabilities: capabilities},
 			configuration(t, m, nobody, everySecond+watching(ids...)))
 	}
-	// probing checks that probes do all that they do, and readings of the health none or all.
+	// probing checks that probes work fully, and that readings of the health all fail or all succeed.
 	probing := func(d daemon, success float64) {
 		t.Helper()
 		for _, id := range ids {

@@ -17,8 +17,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// boot boots this machine's own systemd, in a container on a copy of the root
-// directory that is gone with the test.
+// boot boots this machine's own systemd in a container, on a copy of the root directory that is
+// removed with the test.
 func boot(t *testing.T) (c *container, root string) {
 	t.Helper()
 	need(t, "systemctl", "systemd")
@@ -70,7 +70,7 @@ func boot(t *testing.T) (c *container, root string) {
 	return c, root
 }
 
-// The package, the unit and the daemon together, as docs/install-systemd.md has it.
+// The package, the unit and the daemon together, as docs/install-systemd.md describes them.
 func TestServiceMeasuresWithFewRights(t *testing.T) {
 	t.Parallel()
 	device := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
@@ -96,7 +96,7 @@ func TestServiceMeasuresWithFewRights(t *testing.T) {
 	c.eventually("the configuration is read again", func() bool { return strings.Contains(journal(), "configuration reloaded") })
 	assert.Contains(t, c.exec("ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+device.Path, "--rounds=1"), "read-4k")
 
-	// A daemon that stands still is started again.
+	// A daemon that hangs is restarted.
 	write(t, filepath.Join(root, "etc", "systemd", "system", "ssdprobe.service.d", "soon.conf"), "[Service]\nWatchdogSec=5s\nTimeoutAbortSec=1s\nRestartSec=100ms\n", 0o644)
 	c.exec("systemctl", "daemon-reload")
 	c.exec("systemctl", "restart", "ssdprobe") // which returns once it is ready
@@ -107,14 +107,14 @@ func TestServiceMeasuresWithFewRights(t *testing.T) {
 			c.runc("exec", c.id, "systemctl", "is-active", "--quiet", "ssdprobe").Run() == nil
 	})
 
-	// The unit's rules for devices, and a program that wants more.
+	// The unit's rules for devices, and a program that tries more.
 	rules := []string{"systemd-run", "--quiet", "--wait", "--pipe", "--property=DevicePolicy=closed", "--property=DeviceAllow=block-* r"}
 	c.exec(append(rules, "dd", "if="+device.Path, "of=/dev/null", "bs=4k", "count=1")...)
 	out, err := c.runc(append(append([]string{"exec", c.id}, rules...), "dd", "if=/dev/zero", "of="+device.Path, "bs=4k", "count=1")...).CombinedOutput()
 	require.Error(t, err)
 	assert.Contains(t, string(out), "Operation not permitted")
 
-	// A suite by the calendar has fio run within the same limits.
+	// A scheduled suite runs fio within the same limits.
 	suite := regexp.MustCompile(`(?m)^ExecStart=.*`).ReplaceAllString(read(t, at("deploy", "systemd", "ssdprobe.service")),
 		"ExecStart=/usr/bin/ssdprobe run quick --config /etc/ssdprobe/ssdprobe.yaml --set time=1s --even-if-busy --target "+device.Path)
 	suite = strings.NewReplacer("Type=notify", "Type=oneshot", "WatchdogSec=3min\n", "", "Restart=on-failure", "Restart=no").Replace(suite)
@@ -129,7 +129,7 @@ func TestServiceMeasuresWithFewRights(t *testing.T) {
 	assert.DirExists(t, filepath.Join(root, "var", "lib", "ssdprobe", "targets"), "what was learned is kept")
 }
 
-// dropIns are the files of docs/install-systemd.md that change units, in their order.
+// dropIns returns the files of docs/install-systemd.md that change units, in order.
 func dropIns(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -139,13 +139,13 @@ func dropIns(t *testing.T) []string {
 	return all
 }
 
-// Probe files on a filesystem of one's own, and the sockets by systemd, as
-// docs/install-systemd.md has both. The files are what `systemctl edit` makes.
+// Probe files on a separate filesystem, and sockets from systemd, as in docs/install-systemd.md.
+// The files are what `systemctl edit` creates.
 func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 	t.Parallel()
 	files := dropIns(t)
 	require.Len(t, files, 4)
-	require.Contains(t, files[0], "CAP_BPF") // TestServiceTimesIOWithTheDropIn has that
+	require.Contains(t, files[0], "CAP_BPF") // TestServiceTimesIOWithTheDropIn tests it
 	files = files[1:]
 	c, root := boot(t)
 	override := func(unit, name, text string) {
@@ -162,7 +162,7 @@ func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 	override("ssdprobe.service", "socket", files[1])
 	require.Contains(t, files[2], "IPAddressDeny=any")
 	override("ssdprobe.service", "addresses", files[2])
-	override("ssdprobe.socket", "address", "[Socket]\nListenStream=\nListenStream=/run/ssdprobe.sock\n") // no port of this machine's
+	override("ssdprobe.socket", "address", "[Socket]\nListenStream=\nListenStream=/run/ssdprobe.sock\n") // do not use a port of this machine
 	write(t, filepath.Join(root, "etc", "ssdprobe", "environment"), "SSDPROBE_ARGS=--web.systemd-socket\n", 0o644)
 	c.exec("systemctl", "daemon-reload")
 
@@ -182,7 +182,7 @@ func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 	assert.FileExists(t, filepath.Join(root, "srv", "data", "ssdprobe", "ssdprobe.dat"))
 }
 
-// The I/O of applications is timed with the drop-in of docs/install-systemd.md, and without it one reason is told.
+// The I/O of applications is timed with the drop-in of docs/install-systemd.md. Without it one reason is logged.
 func TestServiceTimesIOWithTheDropIn(t *testing.T) {
 	t.Parallel()
 	device := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
@@ -190,7 +190,7 @@ func TestServiceTimesIOWithTheDropIn(t *testing.T) {
 	c, root := boot(t)
 	write(t, filepath.Join(root, "etc", "ssdprobe", "ssdprobe.yaml"),
 		fmt.Sprintf("listen: [\"127.0.0.1:0\"]\ndevices: {include: [{name: %s}]}\n", name)+quick, 0o644)
-	journal := func() string { // of this start of the service alone
+	journal := func() string { // only of this start of the service
 		id := strings.TrimSpace(c.exec("systemctl", "show", "--property=InvocationID", "--value", "ssdprobe"))
 		return c.exec("journalctl", "--output=cat", "--no-pager", "_SYSTEMD_INVOCATION_ID="+id)
 	}

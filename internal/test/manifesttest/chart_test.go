@@ -60,7 +60,7 @@ func volumeOfTheNode(path string, kind corev1.HostPathType) corev1.Volume {
 	return corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: path, Type: &kind}}}
 }
 
-// Without a type Kubernetes makes a directory on the root disk where a mount is missing.
+// Without a type, Kubernetes creates a directory on the root disk if a mount is missing.
 func TestChartWantsTheDirectoriesOfTheNodeToBeThere(t *testing.T) {
 	for set, want := range map[string]corev1.HostPathType{
 		"extraVolumes[0].hostPath.path=/srv/data":                                                 corev1.HostPathDirectory,
@@ -84,7 +84,7 @@ func TestChartWantsTheDirectoriesOfTheNodeToBeThere(t *testing.T) {
 	}
 }
 
-// Each value that cannot be meant is refused by its name, with what is wrong.
+// Each invalid value is refused, with its name and the reason.
 func TestChartRefusesBadValues(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{
@@ -122,7 +122,7 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"networkPolicy.apiServer.ports={https}": `'/networkPolicy/apiServer/ports/0': got string, want integer`,
 	} {
 		commands := [][]string{template()}
-		if !strings.Contains(want, "leave it out") { // lint passes over what templates refuse
+		if !strings.Contains(want, "leave it out") { // lint does not report what templates refuse
 			commands = append(commands, []string{"lint", "--kube-version", kubeVersion, at("deploy", "helm", "ssdprobe")})
 		}
 		for _, args := range commands {
@@ -136,13 +136,13 @@ func TestChartRefusesBadValues(t *testing.T) {
 			}
 		}
 	}
-	// For those who render without the schema.
+	// For users who render without the schema.
 	_, stderr, err := try(t, tool(t, "helm"), template("--set", "mode=disks", "--skip-schema-validation")...)
 	require.Error(t, err)
 	assert.Contains(t, stderr, `mode: "disks" is unknown; want raw-devices or files`)
 }
 
-// Nothing that can be meant is refused.
+// Valid empty values are accepted.
 func TestChartTakesWhatIsLeftEmpty(t *testing.T) {
 	t.Parallel()
 	whole := helm(t)
@@ -176,7 +176,7 @@ func TestChartPutsTheNameOfTheImageTogether(t *testing.T) {
 	}
 }
 
-// A class that does not exist keeps all pods from being made.
+// With a priority class that does not exist, no pod can be created.
 func TestChartNamesNoClassThatItDoesNotMake(t *testing.T) {
 	all := helm(t, "--set", "priorityClass.create=false")
 	assert.Empty(t, all.daemonSet(t).Spec.Template.Spec.PriorityClassName)

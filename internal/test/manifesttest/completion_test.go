@@ -16,8 +16,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// completes asserts that bash, zsh and fish complete with what is in a root directory. zsh is the path of its file below
-// usr/share.
+// completes asserts that bash, zsh and fish complete with the files in a root directory. zsh is the
+// path of zsh's file below usr/share.
 func completes(t *testing.T, root, zsh string) {
 	t.Helper()
 	share := filepath.Join(root, "usr", "share")
@@ -49,7 +49,7 @@ echo "${COMPREPLY[@]}"`))
 	z.types(t, "\x15ssdprobe base\t", "baseline ") // Ctrl-U deletes the line
 }
 
-// zshell is one on a terminal, which alone completes.
+// zshell is a zsh on a terminal; without one it does not complete.
 type zshell struct {
 	person *os.File
 	mu     sync.Mutex
@@ -69,7 +69,7 @@ func startZsh(t *testing.T, environment []string) *zshell {
 	require.NoError(t, terminal.Close())
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
-		_ = c.Wait() // killed: never without an error
+		_ = c.Wait() // always an error, because it was killed
 		_ = z.person.Close()
 	})
 	go func() { // ends with the terminal
@@ -87,7 +87,7 @@ func startZsh(t *testing.T, environment []string) *zshell {
 	return z
 }
 
-// types types, and waits until something is shown for it.
+// types types keys, and waits until the terminal shows a text for them.
 func (z *zshell) types(t *testing.T, keys, shows string) {
 	t.Helper()
 	z.mu.Lock()

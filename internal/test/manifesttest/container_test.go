@@ -30,7 +30,8 @@ type container struct {
 	url       string
 }
 
-// containers counts those of this process: an id names a control group, too, which no other test may have at the same time.
+// containers counts the containers of this process. An id also names a control group, which no
+// other test may use at the same time.
 var containers atomic.Int64
 
 func newContainer(t *testing.T, name string) *container {
@@ -39,12 +40,12 @@ func newContainer(t *testing.T, name string) *container {
 	return &container{t: t, id: fmt.Sprintf("ssdprobe-test-%d-%s-%d", os.Getpid(), name, containers.Add(1)), state: t.TempDir()}
 }
 
-// runc is runc with a place of its own for what it remembers.
+// runc returns a command of runc with a state directory of its own.
 func (c *container) runc(args ...string) *exec.Cmd {
 	return exec.CommandContext(c.t.Context(), "runc", append([]string{"--root", c.state}, args...)...)
 }
 
-// run starts the container and returns the path of what it prints.
+// run starts the container and returns the path of its output.
 func (c *container) run(bundle string, spec object) string {
 	c.t.Helper()
 	text, err := json.MarshalIndent(spec, "", "  ")
@@ -52,7 +53,7 @@ func (c *container) run(bundle string, spec object) string {
 	write(c.t, filepath.Join(bundle, "config.json"), string(text), 0o644)
 	out, err := os.Create(filepath.Join(bundle, "output"))
 	require.NoError(c.t, err)
-	// Not bound to the test's context, which ends before the clean-up.
+	// This is not bound to the test's context, which ends before the clean-up.
 	runc := exec.Command("runc", "--root", c.state, "run", "--bundle", bundle, c.id)
 	runc.Stdout, runc.Stderr = out, out
 	require.NoError(c.t, runc.Start())
@@ -62,7 +63,7 @@ func (c *container) run(bundle string, spec object) string {
 		_ = runc.Wait() // it is killed at the end
 	}()
 	c.t.Cleanup(func() {
-		// Both fail when it has ended by itself, and then there is nothing to do.
+		// Both fail if it has ended by itself; then there is nothing to do.
 		_ = exec.Command("runc", "--root", c.state, "kill", c.id, "KILL").Run()
 		<-ended
 		_ = exec.Command("runc", "--root", c.state, "delete", "--force", c.id).Run()
@@ -82,13 +83,13 @@ func (c *container) exec(args ...string) string {
 	return string(out)
 }
 
-// eventually polls what can only be asked for.
+// eventually polls until a condition holds.
 func (c *container) eventually(what string, holds func() bool) {
 	c.t.Helper()
 	testenv.EventuallyWithin(c.t, patience, 50*time.Millisecond, what, holds)
 }
 
-// awaitURL waits until the daemon has said where it listens: in its banner, or in a log of JSON.
+// awaitURL waits until the daemon has printed where it listens: in its banner, or in its JSON log.
 func (c *container) awaitURL(output func() string) {
 	c.t.Helper()
 	listens := regexp.MustCompile(`(?:metrics +|"status":\[")(http[^"\s]+/)(?:metrics|")`)
@@ -101,7 +102,7 @@ func (c *container) awaitURL(output func() string) {
 	})
 }
 
-// get returns what a path of the daemon answers.
+// get returns the daemon's answer at a path.
 func (c *container) get(path string) string {
 	c.t.Helper()
 	answer, err := http.Get(c.url + path)
@@ -121,7 +122,7 @@ func (c *container) measures(device string) {
 	assert.NotRegexp(c.t, `(?m)^ssdprobe_finding\{.*code="(disturbance|throttle)_blind`, c.get("metrics"))
 }
 
-// pid returns the number of the container's first process.
+// pid returns the id of the container's first process.
 func (c *container) pid() int {
 	c.t.Helper()
 	out, err := c.runc("state", c.id).Output()
@@ -143,7 +144,7 @@ func (c *container) process(pid int, key string) string {
 	return ""
 }
 
-// noCapability asserts that a process has none and gets none.
+// noCapability asserts that a process has no capabilities and cannot gain any.
 func (c *container) noCapability(pid int) {
 	c.t.Helper()
 	for _, set := range []string{"CapEff", "CapPrm", "CapBnd", "CapInh", "CapAmb"} {

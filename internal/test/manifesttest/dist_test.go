@@ -24,7 +24,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// dist makes all that is handed out of a tree into a directory of this name.
+// dist builds all release files of a tree into a directory of the given name.
 func dist(tree, name string) (string, error) {
 	dir := filepath.Join(scratch, name)
 	c := exec.Command(filepath.Join(tree, "scripts", "dist.sh"), "-o", dir)
@@ -35,7 +35,7 @@ func dist(tree, name string) (string, error) {
 	return dir, nil
 }
 
-// makeDist does so once for all tests, of a copy of the tree, which stands still.
+// makeDist calls dist once for all tests, on a copy of the tree, which does not change meanwhile.
 var makeDist = sync.OnceValues(func() (string, error) {
 	tree := filepath.Join(scratch, "tree")
 	if err := testenv.CopyTree(context.Background(), at(), tree); err != nil {
@@ -44,7 +44,7 @@ var makeDist = sync.OnceValues(func() (string, error) {
 	return dist(tree, "dist")
 })
 
-// made returns the path of the one file of it with that suffix.
+// made returns the path of the only release file with the given suffix.
 func made(t *testing.T, suffix string) string {
 	t.Helper()
 	dir, err := makeDist()
@@ -55,7 +55,7 @@ func made(t *testing.T, suffix string) string {
 	return found[0]
 }
 
-// pages are the man pages that there have to be: one for each command.
+// pages returns the required man pages: one for each command.
 func pages() []string {
 	var all []string
 	commands := cli.Commands().Commands()
@@ -63,7 +63,7 @@ func pages() []string {
 		c := commands[0]
 		commands = append(commands[1:], c.Commands()...)
 		if !c.IsAvailableCommand() {
-			continue // ssdprobe starts it itself
+			continue // only ssdprobe itself starts it
 		}
 		all = append(all, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1.gz")
 	}
@@ -112,7 +112,7 @@ func TestBinariesAreStatic(t *testing.T) {
 	assert.Contains(t, run(t, made(t, "ssdprobe-linux-"+runtime.GOARCH), "version"), "ssdprobe v1.2.3-rc1 ")
 }
 
-// What scanners look up is what go.mod asks for, and the bill is of this very binary.
+// The packages that scanners look up are those in go.mod, and the bill of materials belongs to this very binary.
 func TestBillsOfMaterials(t *testing.T) {
 	t.Parallel()
 	required := map[string]string{}
@@ -149,19 +149,18 @@ func TestBillsOfMaterials(t *testing.T) {
 	}
 }
 
-// readable asserts that man finds nothing to complain of in the pages of a root
-// directory.
+// readable asserts that the man pages in a root directory have no errors.
 func readable(t *testing.T, root string) {
 	t.Helper()
 	need(t, "mandoc", "mandoc")
 	installed, err := filepath.Glob(filepath.Join(root, "usr", "share", "man", "man1", "*"))
 	require.NoError(t, err)
 	require.Len(t, installed, len(pages()))
-	for _, page := range installed { // mandoc reads only the first of several that are compressed
+	for _, page := range installed { // mandoc reads only the first of several compressed pages
 		assert.Empty(t, run(t, "mandoc", "-Tlint", "-Wwarning", page))
 	}
 	shown := run(t, "mandoc", "-Tascii", filepath.Join(root, "usr", "share", "man", "man1", "ssdprobe-run.1.gz"))
-	shown = regexp.MustCompile(`.\x08`).ReplaceAllString(shown, "") // bold by printing twice
+	shown = regexp.MustCompile(`.\x08`).ReplaceAllString(shown, "") // bold text is printed twice
 	assert.Contains(t, shown, "--size=SIZE")
 	assert.Contains(t, shown, "(default")
 	assert.Contains(t, shown, "  ssdprobe run --target /var/tmp\n")

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// block is the one block of docs/install-kubernetes.md that begins so, and where it is.
+// block returns the only block of docs/install-kubernetes.md that begins with begin, and its position.
 func block(t *testing.T, begin string) (text string, place int) {
 	t.Helper()
 	document := read(t, at("docs", "install-kubernetes.md"))
@@ -25,7 +25,7 @@ func block(t *testing.T, begin string) (text string, place int) {
 	return regexp.MustCompile(`(?m)^    `).ReplaceAllString(text, ""), found[0][0]
 }
 
-// The kustomization of one's own, as far as everybody needs it and with all the rest.
+// The documented custom kustomization builds, in its minimal form and with all options.
 func TestDocumentedKustomizationBuilds(t *testing.T) {
 	own, _ := block(t, "apiVersion: kustomize")
 	more, _ := block(t, "configMapGenerator:")
@@ -42,7 +42,7 @@ func TestDocumentedKustomizationBuilds(t *testing.T) {
 	}
 }
 
-// Who follows the document from above runs what was pushed.
+// A user who follows the document from the top runs the image that was pushed.
 func TestDocumentedStepsRunTheImageThatWasPushed(t *testing.T) {
 	document := read(t, at("docs", "install-kubernetes.md"))
 	pushed := regexp.MustCompile(`docker push (\S+)`).FindStringSubmatch(document)
@@ -64,7 +64,7 @@ func TestDocumentedStepsRunTheImageThatWasPushed(t *testing.T) {
 	}
 }
 
-// A configuration of one's own takes the place of the mode's.
+// A custom configuration replaces that of the mode.
 func TestDocumentedKeysAreThoseThatFilesNeed(t *testing.T) {
 	repeated, _ := block(t, "devices: {enabled: false}")
 	assert.YAMLEq(t, read(t, at("deploy", "kubernetes", "files", "ssdprobe.yaml")), repeated)
@@ -75,7 +75,7 @@ func TestDocumentedKeysAreThoseThatFilesNeed(t *testing.T) {
 	assert.Contains(t, all.daemonSet(t).Spec.Template.Spec.Containers[0].Args, "--state-dir=/var/lib/ssdprobe")
 }
 
-// With a password and TLS the kubelet and Prometheus still get in.
+// With a password and TLS, the kubelet and Prometheus still have access.
 func TestDocumentedTLS(t *testing.T) {
 	values, _ := block(t, "extraVolumes:")
 	path := filepath.Join(t.TempDir(), "values.yaml")
@@ -106,7 +106,7 @@ func TestDocumentedTLS(t *testing.T) {
 	}
 }
 
-// The file that commands in a pod are given gets them in.
+// The credentials file gives commands in a pod access.
 func TestDocumentedCredentialsOfCommands(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

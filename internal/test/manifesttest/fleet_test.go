@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/fleet"
 )
 
-// Without a fleet nothing of the cluster is asked for.
+// Without a fleet, the manifests request no permissions in the cluster.
 func TestNoRoleByDefault(t *testing.T) {
 	for _, mode := range modes {
 		for name, object := range kustomize(t, mode) {
@@ -27,7 +27,7 @@ func TestNoRoleByDefault(t *testing.T) {
 	}
 }
 
-// fleetKustomization is the one of docs/install-kubernetes.md, for a mode and with more.
+// fleetKustomization builds the kustomization of docs/install-kubernetes.md, for a mode and with more.
 func fleetKustomization(t *testing.T, mode, more, configuration string) objects {
 	t.Helper()
 	const text = "components:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/fleet\n"
@@ -37,7 +37,7 @@ func fleetKustomization(t *testing.T, mode, more, configuration string) objects 
 		"configMapGenerator:\n- {name: ssdprobe, behavior: merge, files: [ssdprobe.yaml]}\n", configuration)
 }
 
-// permissions are what the pods of these manifests may do, and whether they can.
+// permissions returns the permissions of the pods in these manifests, and whether they have a token.
 func permissions(t *testing.T, all objects) (token bool, rules []rbacv1.PolicyRule, ports []string) {
 	t.Helper()
 	pod := all.daemonSet(t).Spec.Template.Spec
@@ -58,7 +58,7 @@ func permissions(t *testing.T, all objects) (token bool, rules []rbacv1.PolicyRu
 	return *pod.AutomountServiceAccountToken, role.Rules, ports
 }
 
-// leaseRules are what a configuration needs.
+// leaseRules returns the permissions that a configuration needs.
 func leaseRules(c config.Config) []rbacv1.PolicyRule {
 	rule := rbacv1.PolicyRule{
 		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
@@ -89,7 +89,7 @@ func TestFleetMayTakeItsLeasesAndNothingElse(t *testing.T) {
 	}
 }
 
-// The role is for the account of the pods, wherever they are.
+// The role is bound to the account of the pods, whatever their namespace is.
 func TestFleetIsBoundToTheAccountOfItsNamespace(t *testing.T) {
 	t.Parallel()
 	for more, want := range map[string]string{"": "ssdprobe", "namespace: ssdprobe\n": "ssdprobe", "namespace: storage\n": "storage"} {
@@ -107,7 +107,7 @@ func TestFleetIsBoundToTheAccountOfItsNamespace(t *testing.T) {
 	assert.Equal(t, "storage", all["*v1.RoleBinding ssdprobe"].GetNamespace())
 }
 
-// A role without names would be good for all leases of the namespace.
+// A role without names would apply to all leases of the namespace.
 func TestChartRefusesARoleWithoutNames(t *testing.T) {
 	for _, number := range []string{"0", "-1", "65", "null", "many"} {
 		args := template("--set", "config.fleet.enabled=true,config.fleet.max_runs="+number)

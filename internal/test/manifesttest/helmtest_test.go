@@ -15,7 +15,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// testHooks are the objects that `helm test` makes for the release ssdprobe.
+// testHooks returns the objects that `helm test` creates for the release ssdprobe.
 func testHooks(t *testing.T, args ...string) objects {
 	t.Helper()
 	return testHooksOf(t, "ssdprobe", args...)
@@ -40,7 +40,7 @@ func (o objects) testPod(t *testing.T, name string) *corev1.Pod {
 	return pod
 }
 
-// What the restricted pod security standard asks for, in both modes.
+// The pod meets the restricted pod security standard, in both modes.
 func TestHelmTestNeedsNoPrivilege(t *testing.T) {
 	t.Parallel()
 	for _, mode := range modes {
@@ -63,7 +63,7 @@ func TestHelmTestNeedsNoPrivilege(t *testing.T) {
 	}
 }
 
-// The DaemonSet does not take the pod for one of its own, and the policy lets it in.
+// The DaemonSet does not adopt the pod, and the policy gives it access.
 func TestHelmTestReachesThePods(t *testing.T) {
 	t.Parallel()
 	set := helm(t).daemonSet(t)
@@ -91,7 +91,7 @@ func TestHelmTestReachesThePods(t *testing.T) {
 	assert.NotContains(t, testHooks(t, "--set", "networkPolicy.enabled=false"), "*v1.NetworkPolicy test-ssdprobe")
 }
 
-// The program takes the arguments of the pod, and answers by its exit code.
+// The program accepts the arguments of the pod, and answers with its exit code.
 func TestHelmTestSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	answer := http.StatusOK
@@ -122,7 +122,7 @@ func TestHelmTestSaysWhatIsWrong(t *testing.T) {
 		out, err := ask("drift: {window: 10m}", container)
 		require.NoError(t, err, out)
 	}
-	// Each key for itself is fine.
+	// Each key is valid by itself.
 	out, err := ask("probes: [{name: a, queue_depth: 64, ios: 32}]", 0)
 	require.Error(t, err)
 	assert.Contains(t, out, `probes[0].queue_depth: "64" is above ios; want at most 32`)

@@ -39,15 +39,16 @@ func TestImage(t *testing.T) {
 	p := startImage(t, image, "files", shipped(t, "files")+quick, volumes{"state": volumeForFiles(t)})
 	p.measures(`loop\d+`)
 	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "version"), "ssdprobe v1.2.3 ")
-	// kubectl exec, as docs/install-kubernetes.md has it.
+	// The kubectl exec of docs/install-kubernetes.md.
 	out := p.exec("/usr/bin/ssdprobe", "run", "quick", "--target=/var/lib/ssdprobe/probe/ssdprobe.dat",
 		"--set=time=1s", "--even-if-busy")
 	assert.Contains(t, out, "fio-3.")
 	assert.Contains(t, out, "random-read-qd32")
 }
 
-// TestImageForARM64 builds the images for another architecture on this one, and lets what is in them measure in an
-// emulator of programs. That one knows no libaio, so the job uses another engine than the suites.
+// TestImageForARM64 builds the images for another architecture on this one, and runs a measurement
+// from them in a user-mode emulator. The emulator does not support libaio, so the job uses another
+// engine than the suites.
 func TestImageForARM64(t *testing.T) {
 	const emulator = "qemu-aarch64-static"
 	need(t, emulator, "qemu-user-static")

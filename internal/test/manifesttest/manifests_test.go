@@ -20,10 +20,10 @@ import (
 )
 
 // modes are the ways to run ssdprobe in a cluster: the chart's modes, and the
-// folders of deploy/kubernetes.
+// directories of deploy/kubernetes.
 var modes = []string{"raw-devices", "files"}
 
-// objects are what a cluster is given, by kind and name.
+// objects are the objects of a cluster, by kind and name.
 type objects map[string]metav1.Object
 
 func parse(t *testing.T, manifests string) objects {
@@ -46,8 +46,8 @@ func kustomize(t *testing.T, mode string) objects {
 	return parse(t, run(t, tool(t, "kustomize"), "build", at("deploy", "kubernetes", mode)))
 }
 
-// ownKustomization builds a kustomization of one's own beside a ssdprobe.yaml, with what
-// is in this repository instead of what it says of GitHub.
+// ownKustomization builds a custom kustomization beside a ssdprobe.yaml, with the files
+// of this repository instead of the URLs of GitHub.
 func ownKustomization(t *testing.T, text, configuration string) objects {
 	t.Helper()
 	dir, err := os.MkdirTemp(at("internal", "test", "manifesttest"), ".test-") // kustomize takes no absolute path
@@ -65,20 +65,20 @@ func helm(t *testing.T, args ...string) objects {
 	return parse(t, run(t, tool(t, "helm"), template(args...)...))
 }
 
-// template returns the arguments of a rendering by helm, for a cluster with the Prometheus Operator.
+// template returns the arguments to render the chart with helm, for a cluster with the Prometheus Operator.
 func template(args ...string) []string {
 	return append(templateBare("--api-versions", "monitoring.coreos.com/v1/PodMonitor,monitoring.coreos.com/v1/PrometheusRule"), args...)
 }
 
-// templateBare is template for a cluster without the operator.
+// templateBare is like template, for a cluster without the operator.
 func templateBare(args ...string) []string {
 	return append([]string{
 		"template", "ssdprobe", at("deploy", "helm", "ssdprobe"), "--namespace", "ssdprobe", "--kube-version", kubeVersion, "--skip-tests",
 	}, args...)
 }
 
-// kubeVersion is told to helm, which otherwise takes the one it was released with,
-// and which it does not know when it was built from the module.
+// kubeVersion is the Kubernetes version passed to helm. By default helm uses the version
+// it was released with, which it does not know if it was built from the module.
 const kubeVersion = "1.34.0"
 
 func (o objects) daemonSet(t *testing.T) *appsv1.DaemonSet {
@@ -88,7 +88,7 @@ func (o objects) daemonSet(t *testing.T) *appsv1.DaemonSet {
 	return set
 }
 
-// config returns the configuration that the pods are given.
+// config returns the configuration of the pods.
 func (o objects) config(t *testing.T) config.Config {
 	t.Helper()
 	file, ok := o["*v1.ConfigMap "+configVolume(t, o.daemonSet(t)).Name].(*corev1.ConfigMap)
@@ -106,9 +106,8 @@ func configVolume(t *testing.T, set *appsv1.DaemonSet) *corev1.ConfigMapVolumeSo
 	return volumes[i].ConfigMap
 }
 
-// texts writes all objects down without what differs between kustomize and helm and
-// means the same: how a new configuration becomes a rollout and is written down, and
-// the order of volumes.
+// texts returns all objects as text, without equivalent differences between kustomize and
+// helm: how a new configuration causes a rollout and is formatted, and the order of volumes.
 func (o objects) texts(t *testing.T) map[string]string {
 	t.Helper()
 	set := o.daemonSet(t).DeepCopy()
@@ -152,7 +151,7 @@ func TestHelmAndKustomizeGiveTheSame(t *testing.T) {
 
 func TestEachModeConfiguresWhatItIsFor(t *testing.T) {
 	want := config.Default()
-	want.FallbackFile = false // whatever the node is like, these pods only read
+	want.FallbackFile = false // whatever the node has, these pods only read
 	assert.Equal(t, want, kustomize(t, "raw-devices").config(t))
 
 	want.Devices.Enabled = false
@@ -163,7 +162,7 @@ func TestEachModeConfiguresWhatItIsFor(t *testing.T) {
 	assert.Equal(t, want, kustomize(t, "files").config(t))
 }
 
-// What the restricted pod security standard asks for, but the kinds of volumes.
+// The pod meets the restricted pod security standard, except for the kinds of volumes.
 func TestFilesNeedNoPrivilege(t *testing.T) {
 	pod := kustomize(t, "files").daemonSet(t).Spec.Template.Spec
 	assert.False(t, pod.HostNetwork || pod.HostPID || pod.HostIPC)

@@ -18,7 +18,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/nodestatus"
 )
 
-// toldKustomization is the one of docs/install-kubernetes.md for a cluster that is told of slow drives, for a mode and with more.
+// toldKustomization builds the kustomization of docs/install-kubernetes.md that reports slow drives
+// to the cluster, for a mode and with more.
 func toldKustomization(t *testing.T, mode, more, configuration string) objects {
 	t.Helper()
 	const text = "components:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/node-status\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/node-taint\n"
@@ -28,7 +29,7 @@ func toldKustomization(t *testing.T, mode, more, configuration string) objects {
 		"configMapGenerator:\n- {name: ssdprobe, behavior: merge, files: [ssdprobe.yaml]}\n", configuration)
 }
 
-// withoutHooks are the objects that stay.
+// withoutHooks returns the permanent objects.
 func (o objects) withoutHooks() objects {
 	all := maps.Clone(o)
 	maps.DeleteFunc(all, func(_ string, object metav1.Object) bool { return object.GetAnnotations()["helm.sh/hook"] != "" })
@@ -50,7 +51,7 @@ func TestTellingTheClusterIsTheSameByHelmAndKustomize(t *testing.T) {
 	}
 }
 
-// policy is what narrows down the rights of the account ssdprobe.
+// policy returns the policy that restricts the rights of the account ssdprobe.
 func (o objects) policy(t *testing.T) *admissionv1.ValidatingAdmissionPolicySpec {
 	t.Helper()
 	policy, ok := o["*v1.ValidatingAdmissionPolicy ssdprobe-node-status"].(*admissionv1.ValidatingAdmissionPolicy)
@@ -58,7 +59,7 @@ func (o objects) policy(t *testing.T) *admissionv1.ValidatingAdmissionPolicySpec
 	return &policy.Spec
 }
 
-// all rules of the roles that the account has, and whether the roles are bound to it.
+// rulesOf returns all rules of the account's roles, and requires that the roles are bound to the account.
 func rulesOf(t *testing.T, all objects, namespace string) (rules []rbacv1.PolicyRule) {
 	t.Helper()
 	account := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "ssdprobe", Namespace: namespace}}
@@ -87,7 +88,7 @@ func rule(group, resource string, names []string, verbs ...string) rbacv1.Policy
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, ResourceNames: names, Verbs: verbs}
 }
 
-// The rights of the account end with what is switched on, wherever it is.
+// The account has only the rights for the features that are enabled, in each way of installing.
 func TestTellingTheClusterNeedsTheseRightsOnly(t *testing.T) {
 	t.Parallel()
 	status := []rbacv1.PolicyRule{
@@ -113,7 +114,7 @@ func TestTellingTheClusterNeedsTheseRightsOnly(t *testing.T) {
 	}
 }
 
-// With both, a pod has the rights of both.
+// With both features, a pod has the rights of both.
 func TestFleetAndTellingTheClusterTogether(t *testing.T) {
 	all := helm(t, "--set", "config.fleet.enabled=true,config.kubernetes.enabled=true").withoutHooks()
 	rules := rulesOf(t, all, "ssdprobe")
@@ -121,7 +122,7 @@ func TestFleetAndTellingTheClusterTogether(t *testing.T) {
 	assert.Contains(t, rules, rule("", "nodes/status", nil, "patch"))
 }
 
-// The policy is for the account of the release, whose name may have dots.
+// The policy applies to the account of the release, whose name may have dots.
 func TestThePolicyIsForTheAccountOfTheRelease(t *testing.T) {
 	args := template("--set", "config.kubernetes.enabled=true")
 	args[slices.Index(args, "ssdprobe")] = "storage.probe"
@@ -139,7 +140,7 @@ func TestThePolicyIsForTheAccountOfTheRelease(t *testing.T) {
 	assert.Contains(t, policy.Spec.Validations[5].Expression, "'"+nodestatus.TaintKey+"'")
 }
 
-// However few taints a user tolerates: that of ssdprobe does not keep its own pods away.
+// However few taints a user tolerates, the taint of ssdprobe does not repel its own pods.
 func TestChartAndManifestsTolerateTheirOwnTaint(t *testing.T) {
 	own := corev1.Toleration{Key: nodestatus.TaintKey, Operator: corev1.TolerationOpExists}
 	const few = "config.kubernetes.enabled=true,tolerations[0].key=storage,tolerations[0].operator=Exists"
@@ -173,7 +174,7 @@ func TestChartRefusesATaintThatEvicts(t *testing.T) {
 	}
 }
 
-// What is told is removed when the release is gone, by an account that is gone then, too.
+// The reports are removed when the release is uninstalled, by an account that is then removed, too.
 func TestUninstallCleansUp(t *testing.T) {
 	for name, object := range helm(t) {
 		assert.NotContains(t, object.GetAnnotations(), "helm.sh/hook", name)
@@ -200,7 +201,7 @@ func TestUninstallCleansUp(t *testing.T) {
 	require.Len(t, pod.Containers, 1)
 	assert.Equal(t, all.daemonSet(t).Spec.Template.Spec.Containers[0].Image, pod.Containers[0].Image)
 
-	// It understands its arguments, without a home, and says that no cluster is here.
+	// The command accepts its arguments without a home directory, and says that there is no cluster.
 	_, stderr, err := try(t, "env", append([]string{"-i", program(t)}, pod.Containers[0].Args...)...)
 	require.Error(t, err)
 	assert.Contains(t, stderr, "no service account of a cluster here")

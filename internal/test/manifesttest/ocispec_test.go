@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// object is a part of the runtime's configuration, of which only what is set is written.
+// object is a part of the runtime's configuration. Only fields that are set are written.
 type object = map[string]any
 
-// spec is what containerd makes of the pod for runc (OCI runtime specification 1.0).
+// spec returns the configuration that containerd derives from the pod for runc (OCI runtime specification 1.0).
 func (p *pod) spec(given volumes) object {
 	container := p.description.Containers[0]
 	privileged := isTrue(container.SecurityContext.Privileged)
@@ -49,7 +49,7 @@ func (p *pod) spec(given volumes) object {
 	}
 }
 
-// nodeName is the node that the pods are on; the host name is the pod's.
+// nodeName is the node of the pods; the host name is that of the pod.
 const nodeName = "node-7"
 
 func environment(container corev1.Container) []string {
@@ -85,8 +85,8 @@ func (p *pod) user(container corev1.Container) object {
 	return user
 }
 
-// mounts are the runtime's own and the volumes'. A volume at /dev takes the place of
-// all that the runtime would put there, in containerd and in CRI-O.
+// mounts returns the mounts of the runtime and of the volumes. A volume at /dev replaces everything
+// that the runtime would put there, in containerd and in CRI-O.
 func mounts(container corev1.Container, given volumes, privileged bool) []object {
 	access := "ro"
 	if privileged {

@@ -18,7 +18,7 @@ const (
 	rulesKind   = "*manifesttest.rules ssdprobe"
 )
 
-// Kinds that the API server does not know would have it refuse the whole release.
+// With kinds that it does not know, the API server would refuse the whole release.
 func TestChartMakesObjectsOfTheOperatorWhereItIs(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -41,7 +41,7 @@ func TestChartMakesObjectsOfTheOperatorWhereItIs(t *testing.T) {
 	assert.Contains(t, stderr, "'/podMonitor/enabled': value must be one of true, false, 'auto'")
 }
 
-// A ServiceMonitor finds the pods by a Service, and asks them as the PodMonitor would, which is not made then.
+// A ServiceMonitor finds the pods through a Service, and scrapes them like the PodMonitor, which is then not created.
 func TestChartMakesAServiceMonitorInstead(t *testing.T) {
 	t.Parallel()
 	values := []string{"--set", "podMonitor.labels.release=stack,podMonitor.scheme=https,podMonitor.tlsConfig.insecureSkipVerify=true"}
@@ -81,8 +81,8 @@ func TestKustomizeWithoutTheOperator(t *testing.T) {
 	}
 }
 
-// The scrape configuration of the document, as far as Debian's Prometheus goes: it knows no Kubernetes, so that the
-// pods are listed instead of found.
+// The scrape configuration of the document, as far as Debian's Prometheus supports it. That has no
+// Kubernetes discovery, so the pods are listed.
 func TestDocumentedScrapeConfiguration(t *testing.T) {
 	config, _ := block(t, "scrape_configs:")
 	const discovery = "kubernetes_sd_configs:\n      - role: pod\n"
@@ -92,7 +92,7 @@ func TestDocumentedScrapeConfiguration(t *testing.T) {
 	run(t, promtest.Program(t, "promtool", "prometheus"), "check", "config", path)
 }
 
-// The one place in which a user makes a page of what is severe.
+// The only place where a user turns severe alerts into critical ones.
 func TestChartSetsTheSeverityOfSevere(t *testing.T) {
 	severities := func(args ...string) (critical int) {
 		return strings.Count(run(t, tool(t, "helm"), template(append(args, "--show-only", "templates/prometheusrule.yaml")...)...), "severity: critical")

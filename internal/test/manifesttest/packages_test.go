@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// common are the files that both packages hold, with modes.
+// common holds the files of both packages, with their modes.
 var common = map[string]string{
 	"/usr/bin/ssdprobe":                                  "-rwxr-xr-x",
 	"/etc/ssdprobe/ssdprobe.yaml":                        "-rw-r--r--",
@@ -26,8 +26,7 @@ var common = map[string]string{
 	"/usr/share/doc/ssdprobe/ssdprobe.cdx.json":          "-rw-r--r--",
 }
 
-// with returns the common files, the man pages and those that one kind of package alone
-// has.
+// with returns the common files, the man pages, and the additional files of one kind of package.
 func with(more ...string) map[string]string {
 	all := maps.Clone(common)
 	for _, page := range pages() {
@@ -61,8 +60,8 @@ func listed(text string) map[string]string {
 	return all
 }
 
-// host is a root directory with a shell and a systemctl that writes down what it is
-// asked for: that of systemd talks to a systemd that runs.
+// host returns a root directory with a shell and a systemctl that records its calls.
+// The real systemctl needs a running systemd.
 func host(t *testing.T) (root string, calls func() string) {
 	t.Helper()
 	if os.Geteuid() != 0 && os.Getenv("CI") != "true" {
@@ -86,7 +85,7 @@ func host(t *testing.T) (root string, calls func() string) {
 	}
 }
 
-// rpmArch is what rpm calls this machine's architecture.
+// rpmArch is rpm's name of this machine's architecture.
 var rpmArch = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 
 const (

@@ -14,9 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// pod is one pod of the DaemonSet, without a kubelet: runc runs its container as
-// containerd would have it run, but for the network, which is this machine's, and the
-// filter of system calls.
+// pod is one pod of the DaemonSet, without a kubelet: runc runs its container as containerd
+// would, except for the network, which is this machine's, and the seccomp filter.
 type pod struct {
 	*container
 	description corev1.PodSpec
@@ -25,7 +24,7 @@ type pod struct {
 // volumes are directories and files that stand for the pod's volumes, by name.
 type volumes map[string]string
 
-// shipped is the configuration of a mode, to be added to.
+// shipped returns the configuration of a mode, for the test to extend.
 func shipped(t *testing.T, mode string) string {
 	t.Helper()
 	all := kustomize(t, mode)
@@ -42,7 +41,7 @@ func start(t *testing.T, mode, configuration string, given volumes) *pod {
 	return startImage(t, image, mode, configuration, given)
 }
 
-// startImage is start with an image of one's own: a directory that becomes the root.
+// startImage is like start, with the given image: a directory that becomes the root.
 func startImage(t *testing.T, image, mode, configuration string, given volumes) *pod {
 	t.Helper()
 	all := kustomize(t, mode)
@@ -61,7 +60,7 @@ func startImage(t *testing.T, image, mode, configuration string, given volumes) 
 	return p
 }
 
-// quick are probes that need no patience, on machines with much else to do.
+// quick configures probes with short intervals, for busy machines.
 const quick = `
 discovery_interval: 1s
 admission: {max_cpu_wait: 1, max_io_pressure: 1, max_utilisation: 1}
@@ -71,17 +70,17 @@ probes:
 
 func TestPodMeasuresRawDevices(t *testing.T) {
 	t.Parallel()
-	const size = 37 << 20 // of no other loop device
+	const size = 37 << 20 // no other loop device has this size
 	first := testenv.LoopDevice(t, size, testenv.Options{Random: true})
 	p := start(t, "raw-devices", shipped(t, "raw-devices")+quick+fmt.Sprintf("devices: {include: [{name: loop*, min_size: %d, max_size: %d}]}\n", size, size),
 		volumes{"dev": "/dev", "locks": t.TempDir(), "state": t.TempDir()})
 	p.measures(filepath.Base(first.Path))
 
-	// A device that came after the container was started.
+	// A device that appeared after the container was started.
 	second := testenv.LoopDevice(t, size, testenv.Options{Random: true})
 	p.measures(filepath.Base(second.Path))
 
-	// kubectl exec, as docs/install-kubernetes.md has it.
+	// The kubectl exec of docs/install-kubernetes.md.
 	out := p.exec("/usr/bin/ssdprobe", "run", "--target="+second.Path, "--rounds=1", "--verbose")
 	assert.Contains(t, out, "read-4k")
 	assert.Contains(t, out, " on "+nodeName, "not the pod's name")
@@ -98,7 +97,7 @@ func TestPodMeasuresFilesWithoutPrivilege(t *testing.T) {
 	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "drift"), nodeName)
 }
 
-// volumeForFiles is a volume as the kubelet leaves it for fsGroup.
+// volumeForFiles returns a volume as the kubelet prepares it for fsGroup.
 func volumeForFiles(t *testing.T) string {
 	t.Helper()
 	volume := testenv.Ext4(t, 256<<20)
@@ -107,8 +106,7 @@ func volumeForFiles(t *testing.T) string {
 	return volume
 }
 
-// A kustomization of one's own has replaced the configuration of the mode, and does not
-// say where state is kept.
+// A custom kustomization has replaced the configuration of the mode, and does not say where state is kept.
 func TestPodForFilesKeepsItsStateWhateverItIsConfiguredFor(t *testing.T) {
 	t.Parallel()
 	p := start(t, "files", "devices: {enabled: false}\nhealth: {enabled: false}\n"+quick, volumes{"state": volumeForFiles(t)})

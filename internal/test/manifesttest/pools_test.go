@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// The values of ci/ are two releases in one namespace, each for a pool of nodes: no object of one is one of the other.
+// The values of ci/ are two releases in one namespace, each for a pool of nodes. They share no object.
 func TestTwoReleasesWorkSideBySide(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(at("deploy", "helm", "ssdprobe", "ci", "*-values.yaml"))
@@ -21,7 +21,7 @@ func TestTwoReleasesWorkSideBySide(t *testing.T) {
 	require.Len(t, files, 2)
 	seen := map[string]string{}
 	var sets []*appsv1.DaemonSet
-	var selectors []labels.Selector // of the release with that number
+	var selectors []labels.Selector // of each release
 	for _, file := range files {
 		arguments := template("--values", file)
 		arguments[1] = "release-of-" + filepath.Base(file)[:5]
@@ -71,7 +71,7 @@ func TestChartTakesWhatPeopleAddToPods(t *testing.T) {
 	}
 }
 
-// With a name of their own, the objects of the test have it too, and no object has the release's.
+// With an overridden name, the objects of the test have it too, and no object has the name of the release.
 func TestChartNamesAllObjectsByTheOverride(t *testing.T) {
 	t.Parallel()
 	overrides := []string{"--set", "fullnameOverride=fast.pool", "--set", "nameOverride=probe"}
@@ -85,7 +85,7 @@ func TestChartNamesAllObjectsByTheOverride(t *testing.T) {
 	assert.Contains(t, hooks.testPod(t, "test-fast-pool").Spec.Containers[1].Args[1], "TEST_FAST_POOL_SERVICE_HOST")
 }
 
-// The documented scrape configuration finds the pods whatever the values call them.
+// The documented scrape configuration finds the pods whatever name the values give them.
 func TestScrapeConfigurationDependsOnNoName(t *testing.T) {
 	config, _ := block(t, "scrape_configs:")
 	assert.Contains(t, config, "[__meta_kubernetes_pod_container_name, __meta_kubernetes_pod_container_port_name]\n        regex: ssdprobe;http\n")
@@ -96,14 +96,14 @@ func TestScrapeConfigurationDependsOnNoName(t *testing.T) {
 	assert.Equal(t, "http", container.Ports[0].Name)
 }
 
-// The icon is a file of the tree, at the home of the project.
+// The icon is a file of the repository.
 func TestChartHasAnIcon(t *testing.T) {
 	icon := regexp.MustCompile(`(?m)^icon: https://raw\.githubusercontent\.com/ssdprobe/ssdprobe/main/(\S+)$`).FindStringSubmatch(read(t, at("deploy", "helm", "ssdprobe", "Chart.yaml")))
 	require.NotNil(t, icon)
 	assert.Contains(t, read(t, at(icon[1])), "<svg ")
 }
 
-// The page of the chart has each value, and no other.
+// The README of the chart documents each value, and no other.
 func TestChartDocumentsItsValues(t *testing.T) {
 	names := func(path, pattern string) []string {
 		var all []string

@@ -36,7 +36,7 @@ type serviceMonitor struct {
 	} `json:"spec"`
 }
 
-// endpoint is how Prometheus gets in.
+// endpoint says how Prometheus gets access.
 type endpoint struct {
 	Port        string `json:"port"`
 	Path        string `json:"path"`
@@ -49,7 +49,7 @@ type endpoint struct {
 	} `json:"relabelings"`
 }
 
-// rules has the fields of monitoring.coreos.com/v1 PrometheusRule that there are.
+// rules has the fields of monitoring.coreos.com/v1 PrometheusRule that are used.
 type rules struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -73,8 +73,8 @@ type rules struct {
 	} `json:"spec"`
 }
 
-// decode decodes an object into the type of its kind; a field that the type does not
-// have, or one given twice, fails the test.
+// decode decodes an object into the type of its kind; a field that the type does not have, or that
+// occurs twice, fails the test.
 func decode(t *testing.T, text string) metav1.Object {
 	t.Helper()
 	var kind metav1.TypeMeta

@@ -19,11 +19,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exposure is what `systemd-analyze security` may say at most, in tenths: 23 is 2.3,
-// on a scale where an ordinary service has 9.6.
+// exposure is the maximum result of `systemd-analyze security`, in tenths: 23 is 2.3, on a scale
+// where an ordinary service has 9.6.
 const exposure = "23"
 
-// unitRoot is a root directory with the units and everything that they name.
+// unitRoot returns a root directory with the units and everything that they name.
 func unitRoot(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -56,7 +56,7 @@ func TestServiceIsHardened(t *testing.T) {
 	run(t, "systemd-analyze", "security", "--offline=true", "--threshold="+exposure, at("deploy", "systemd", "ssdprobe.service"))
 }
 
-// serviceCommand returns what the service starts, with another configuration.
+// serviceCommand returns the command of the service, with another configuration.
 func serviceCommand(t *testing.T, configuration string) []string {
 	t.Helper()
 	match := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindStringSubmatch(read(t, at("deploy", "systemd", "ssdprobe.service")))
@@ -76,7 +76,7 @@ func serviceCommand(t *testing.T, configuration string) []string {
 	return args
 }
 
-// The same sockets that systemd passes, passed by its own tool.
+// systemd's own tool passes the same sockets as systemd does.
 func TestServiceTakesSystemdsSocket(t *testing.T) {
 	t.Parallel()
 	need(t, "systemd-socket-activate", "systemd")
@@ -100,7 +100,7 @@ func TestServiceTakesSystemdsSocket(t *testing.T) {
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		_, _ = io.Copy(io.Discard, stderr) // so that it never waits for us
+		_, _ = io.Copy(io.Discard, stderr) // so that it never blocks on its output
 	}()
 
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{
@@ -121,7 +121,7 @@ func TestServiceTakesSystemdsSocket(t *testing.T) {
 	assert.Zero(t, c.ProcessState.ExitCode())
 }
 
-// The default configuration is the package's: it has to be valid as it is.
+// The packages ship the default configuration, so it has to be valid as it is.
 func TestShippedConfigurationIsValid(t *testing.T) {
 	out := run(t, program(t), "config", "check", at("deploy", "ssdprobe.yaml"))
 	assert.Contains(t, out, "valid")

@@ -18,8 +18,7 @@ func at(elements ...string) string {
 	return filepath.Join(append([]string{"..", "..", ".."}, elements...)...)
 }
 
-// run runs a command to its end and returns its standard output. What it writes to
-// the other one is shown when it fails.
+// run runs a command to its end and returns its standard output. Its standard error is shown if it fails.
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, errs, err := try(t, name, args...)
@@ -27,7 +26,7 @@ func run(t *testing.T, name string, args ...string) string {
 	return out
 }
 
-// try is run for commands that may fail.
+// try is like run, for commands that may fail.
 func try(t *testing.T, name string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -37,13 +36,13 @@ func try(t *testing.T, name string, args ...string) (stdout, stderr string, err 
 	return out.String(), errs.String(), err
 }
 
-// tool returns the path of a tool of a pinned version, built when it is not there yet.
+// tool returns the path of a tool of a pinned version, and builds it if necessary.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	return strings.TrimSpace(run(t, at("scripts", "build-tool.sh"), name))
 }
 
-// need fails a test that needs a command of a Debian package that is missing.
+// need fails the test if a command of a Debian package is missing.
 func need(t *testing.T, command, debian string) {
 	t.Helper()
 	_, err := exec.LookPath(command)
@@ -62,7 +61,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// scratch holds what is made once for all tests.
+// scratch is the directory for what is created once for all tests.
 var scratch string
 
 // build builds ssdprobe as it is shipped.

@@ -19,7 +19,7 @@ func values(t *testing.T, configuration string) string {
 	return path
 }
 
-// Helm refuses, with the name of the key, what would have the pods restarted for ever.
+// Helm refuses a configuration that would make the pods restart forever, and names the key.
 func TestChartRefusesABadConfiguration(t *testing.T) {
 	t.Parallel()
 	for configuration, want := range map[string]string{
@@ -48,7 +48,8 @@ func TestChartRefusesABadConfiguration(t *testing.T) {
 	}
 }
 
-// What the values say arrives as it was meant: the whole default configuration, and one that differs in all kinds of values.
+// The configuration in the values arrives unchanged: the whole default configuration, and one that
+// differs in all kinds of values.
 func TestChartHandsTheConfigurationOn(t *testing.T) {
 	t.Parallel()
 	whole := read(t, at("deploy", "ssdprobe.yaml"))
@@ -72,7 +73,7 @@ runs: [{suite: quick, schedule: "@daily", set: [time=5s]}]`,
 	}
 }
 
-// A new configuration is a new pod under the old name.
+// A new configuration replaces the pods, under the old name.
 func TestChartRollsThePodsWithTheConfiguration(t *testing.T) {
 	t.Parallel()
 	checksum := func(args ...string) string {
@@ -86,12 +87,12 @@ func TestChartRollsThePodsWithTheConfiguration(t *testing.T) {
 	assert.NotEqual(t, before, checksum("--set", "config.drift.window=10m"))
 }
 
-// extraMount is a --set of one more volume.
+// extraMount returns a --set for one more volume.
 func extraMount(path string) string {
 	return "extraVolumes[0].name=s,extraVolumes[0].emptyDir.medium=,extraVolumeMounts[0].name=s,extraVolumeMounts[0].mountPath=" + path
 }
 
-// State and locks lie on volumes, or nothing is rendered: anywhere else the pod cannot write, or forgets.
+// State and locks must be on volumes, or nothing is rendered: anywhere else the pod cannot write, or loses them.
 func TestChartRefusesDirectoriesOnNoVolume(t *testing.T) {
 	t.Parallel()
 	extra := extraMount("/srv/state/")
@@ -112,7 +113,7 @@ func TestChartRefusesDirectoriesOnNoVolume(t *testing.T) {
 			assert.Equal(t, filepath.Clean("/"+dir), filepath.Clean("/"+c.LockDir))
 		}
 	}
-	refused("mode=raw-devices", "state_dir", "/run/ssdprobe") // gone when the node starts anew
+	refused("mode=raw-devices", "state_dir", "/run/ssdprobe") // lost when the node restarts
 	refused("mode=files", "lock_dir", "/run/ssdprobe")
 	assert.Equal(t, "/run/ssdprobe/locks", helm(t, "--set", "config.lock_dir=/run/ssdprobe/locks").config(t).LockDir)
 	_, stderr, err := try(t, tool(t, "helm"), template("--set", "extraArgs={--state-dir=/srv}")...)
@@ -120,7 +121,7 @@ func TestChartRefusesDirectoriesOnNoVolume(t *testing.T) {
 	assert.Contains(t, stderr, "extraArgs: --state-dir=/srv: leave it out; config.state_dir says it")
 }
 
-// A probe file on no volume cannot be made: the pod would be ready and measure nothing.
+// A probe file outside a volume cannot be created: the pod would be ready and measure nothing.
 func TestChartRefusesProbeFilesOnNoVolume(t *testing.T) {
 	t.Parallel()
 	for _, mode := range modes {
@@ -135,7 +136,7 @@ func TestChartRefusesProbeFilesOnNoVolume(t *testing.T) {
 	}
 }
 
-// Where nothing of the node is mounted there are no drives: the pod would be ready and see none.
+// Without a mount of the node there are no drives: the pod would be ready and see none.
 func TestChartRefusesAHostRootOnNoVolume(t *testing.T) {
 	t.Parallel()
 	for more, want := range map[string]string{

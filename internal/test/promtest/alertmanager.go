@@ -2,8 +2,8 @@ package promtest
 
 import "testing"
 
-// StartAlertmanager runs Alertmanager with a configuration, alone and without a cluster, and returns the address, "host:port",
-// that Prometheus is to send alerts to.
+// StartAlertmanager runs Alertmanager with a configuration, alone and without a cluster, and
+// returns the address, "host:port", to which Prometheus has to send alerts.
 func StartAlertmanager(t testing.TB, config string) (address string) {
 	t.Helper()
 	address = free(t)

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// Alert is one as Alertmanager tells of it.
+// Alert is an alert in a notification of Alertmanager.
 type Alert struct {
 	Status              string // firing or resolved
 	Labels, Annotations map[string]string
 }
 
-// Inbox is a webhook that keeps what Alertmanager tells it.
+// Inbox is a webhook that keeps the alerts that Alertmanager sends.
 type Inbox struct {
 	URL string
 
@@ -23,7 +23,7 @@ type Inbox struct {
 	received []Alert
 }
 
-// NewInbox serves until the test ends.
+// NewInbox returns an Inbox that serves until the test ends.
 func NewInbox(t testing.TB) *Inbox {
 	t.Helper()
 	i := &Inbox{}
@@ -33,7 +33,7 @@ func NewInbox(t testing.TB) *Inbox {
 	return i
 }
 
-// ServeHTTP takes a notification, of one or more alerts.
+// ServeHTTP receives a notification of one or more alerts.
 func (i *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var notification struct{ Alerts []Alert }
 	if err := json.NewDecoder(r.Body).Decode(&notification); err != nil {
@@ -45,7 +45,7 @@ func (i *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.received = append(i.received, notification.Alerts...)
 }
 
-// All is what was told so far, the oldest first.
+// All returns the alerts received so far, oldest first.
 func (i *Inbox) All() []Alert {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -22,10 +22,10 @@ func Program(t testing.TB, name, debian string) string {
 	return path
 }
 
-// stopTimeout is how long a program may take to end when it is asked to.
+// stopTimeout is how long a program may take to exit after it was asked to.
 const stopTimeout = 10 * time.Second
 
-// run starts a program that serves until the test ends. What it wrote is in the log of a test that fails.
+// run starts a program that serves until the test ends. If the test fails, the program's output is in its log.
 func run(t testing.TB, program string, arguments ...string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background()) // the test's context ends before its cleanups
@@ -40,14 +40,14 @@ func run(t testing.TB, program string, arguments ...string) {
 	}
 	t.Cleanup(func() {
 		stop()
-		_ = command.Wait() // it was told to stop
+		_ = command.Wait() // an error is expected, because it was told to stop
 		if t.Failed() {
 			t.Logf("%s:\n%s", filepath.Base(program), log.String())
 		}
 	})
 }
 
-// free is an address on loopback that nobody listened on a moment ago.
+// free returns an address on loopback that was free a moment ago.
 func free(t testing.TB) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -56,7 +56,7 @@ func free(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// write makes a file of the test's own and returns its path.
+// write creates a temporary file and returns its path.
 func write(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

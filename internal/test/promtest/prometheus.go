@@ -13,17 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Server is a Prometheus that runs.
+// Server is a running Prometheus.
 type Server struct{ URL string }
 
-// Start runs Prometheus with a configuration, which names other files by their absolute paths. It may take a
-// moment until the first query is answered.
+// Start runs Prometheus with a configuration, which must name other files by absolute paths.
+// Prometheus may take a moment to answer the first query.
 func Start(t testing.TB, config string, arguments ...string) Server {
 	t.Helper()
 	return start(t, config, t.TempDir(), arguments...)
 }
 
-// StartWith runs a Prometheus that has recorded a history, in the text format of OpenMetrics with times.
+// StartWith runs a Prometheus with a recorded history, which is OpenMetrics text with timestamps.
 func StartWith(t testing.TB, history string) Server {
 	t.Helper()
 	data := t.TempDir()
@@ -48,7 +48,7 @@ func start(t testing.TB, config, data string, arguments ...string) Server {
 	return Server{URL: "http://" + address}
 }
 
-// Ask asks the HTTP API and puts the data of its answer into into.
+// Ask queries the HTTP API and decodes the data of the answer into into.
 func (s Server) Ask(t testing.TB, path string, query url.Values, into any) error {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path+"?"+query.Encode(), http.NoBody)
@@ -73,7 +73,7 @@ func (s Server) Ask(t testing.TB, path string, query url.Values, into any) error
 	return json.Unmarshal(answer.Data, into)
 }
 
-// Query asks a query at a moment.
+// Query evaluates an expression at one time.
 func (s Server) Query(t testing.TB, at time.Time, expr string) []Series {
 	t.Helper()
 	series, err := s.TryQuery(t, at, expr)
@@ -81,7 +81,7 @@ func (s Server) Query(t testing.TB, at time.Time, expr string) []Series {
 	return series
 }
 
-// TryQuery is Query for a server that may not answer yet.
+// TryQuery is like Query, for a server that may not answer yet.
 func (s Server) TryQuery(t testing.TB, at time.Time, expr string) ([]Series, error) {
 	t.Helper()
 	var data struct{ Result []Series }
@@ -89,7 +89,7 @@ func (s Server) TryQuery(t testing.TB, at time.Time, expr string) ([]Series, err
 	return data.Result, err
 }
 
-// QueryRange asks a query for each second between two moments.
+// QueryRange evaluates an expression for each second between two times.
 func (s Server) QueryRange(t testing.TB, from, to time.Time, expr string) []Series {
 	t.Helper()
 	var data struct{ Result []Series }

@@ -15,7 +15,7 @@ type Series struct {
 	Histograms [][]any
 }
 
-// Holds reports whether there is any number in it.
+// Holds reports whether the series has any number.
 func (s Series) Holds() bool {
 	if len(s.Histogram) > 0 || len(s.Histograms) > 0 {
 		return true
@@ -24,7 +24,7 @@ func (s Series) Holds() bool {
 	return ok
 }
 
-// Last is the last number in it that is one.
+// Last returns the last value of the series that is a number.
 func (s Series) Last() (float64, bool) {
 	values := s.Values
 	if s.Value != nil {

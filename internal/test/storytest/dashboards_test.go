@@ -13,7 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
-// onCalendar is a probe file and short full runs on it, all due in the next minute, beside probes of every drive.
+// onCalendar configures a probe file with short full runs that are all due in the next minute,
+// besides probes of every drive.
 const onCalendar = common + `
 devices: {exclude: [{name: %s}]}
 files: [{path: /mnt, size: 16MiB}]
@@ -27,8 +28,8 @@ runs:
   - {suite: steady-state, schedule: "* * * * *", time_zone: UTC, targets: [/mnt], window: 1h, max_cpu_pressure: 1, max_others: 1, set: [time=300ms, precondition=1, rounds=5, jobs=1]}
 `
 
-// TestDashboards asks the queries of the dashboards that the story has no answer to: those about full runs, made by the
-// calendar on a filesystem of an NVMe drive, and those about drives that are many, or in trouble.
+// TestDashboards evaluates the dashboard queries that have no answer in the story: those about full runs, which
+// the calendar starts on a filesystem of an NVMe drive, and those about many drives or drives in trouble.
 func TestDashboards(t *testing.T) {
 	begun := time.Now()
 	const (
@@ -38,7 +39,7 @@ func TestDashboards(t *testing.T) {
 	options := lab.Options{
 		Drives: []lab.Drive{
 			{ID: "mounted", SizeBytes: 256 << 20, EUI64: 0x5254000000000003},
-			{ID: "worn", SizeBytes: size, WrittenRatio: 0.125, NUMANode: 1, Throttles: true}, // written too little to be sure of
+			{ID: "worn", SizeBytes: size, WrittenRatio: 0.125, NUMANode: 1, Throttles: true}, // too little is written to be sure
 		},
 		Programs:  []string{"mkfs.ext4"},
 		Modules:   []string{"ext4"},
@@ -57,7 +58,7 @@ func TestDashboards(t *testing.T) {
 		_, err := m.Output(bounded(t), command...)
 		require.NoError(t, err)
 	}
-	// Another reader, so that the runs have a warning to show.
+	// Another reader causes a warning in the runs.
 	_, err := m.StartProcess(bounded(t), "fio", "--name=another", "--filename=/dev/"+mounted.name, "--rw=randread",
 		"--bs=4k", "--direct=1", "--time_based", "--runtime=10m")
 	require.NoError(t, err)
@@ -86,7 +87,7 @@ func TestDashboards(t *testing.T) {
 	assert.Equal(t, 5, dashboardHasData(t, p, "fleet.json", worn, begun, ofDrive), "queries about many drives")
 }
 
-// everyBlock fails the reading of one block of 4 KiB in so many.
+// everyBlock returns faults that fail reads of every nth block of 4 KiB.
 func everyBlock(t *testing.T, nth, sizeBytes int64) []lab.Fault {
 	t.Helper()
 	var faults []lab.Fault

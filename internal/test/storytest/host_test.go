@@ -14,17 +14,18 @@ import (
 )
 
 const (
-	// farFlight has a day pass in 36 minutes: that is what it takes to know a host. At a hundred, rounds of slow drives are more than
-	// two minutes apart by that clock: too far for the drives to tell that it is the host, so that one of them is blamed at first.
+	// farFlight makes a day pass in 36 minutes, which is what it takes to learn a host. At a
+	// hundred, rounds of slow drives would be more than two minutes apart by that clock. That is
+	// too far to attribute the change to the host, so that one of the drives is blamed at first.
 	farFlight = 40
 	ofAHost   = "rounds_at_once: 4\n"
 )
 
-// listedHost is a node that `ssdprobe fleet` finds slow: a line below the heading of hosts.
+// listedHost matches a node that `ssdprobe fleet` finds slow: a line below the heading of hosts.
 var listedHost = regexp.MustCompile(`(?m)^\s*` + node + `\s+4\s+(degraded|severe)\b`)
 
-// TestStoryOfAHost: all four drives of a node get half as fast. One alert, a condition, check and fleet say that it is the host,
-// and all of it ends when they are fast again. No drive is blamed.
+// TestStoryOfAHost: all four drives of a node become half as fast. One alert, a condition, check and
+// fleet say that it is the host, and all of that ends when they are fast again. No drive is blamed.
 func TestStoryOfAHost(t *testing.T) {
 	program := program(t)
 	n := bootNode(t, startCluster(t))

@@ -17,7 +17,7 @@ import (
 // inbox is where the alerts of the story arrive.
 type inbox struct{ *promtest.Inbox }
 
-// open reports whether an alert was told of and not of its end.
+// open reports whether an alert has fired and is not resolved.
 func (i inbox) open() bool {
 	firing := map[string]bool{}
 	for _, a := range i.All() {
@@ -26,10 +26,11 @@ func (i inbox) open() bool {
 	return slices.Contains(slices.Collect(maps.Values(firing)), true)
 }
 
-// degraded and severe are the alerts of the story: a drive of a third of its speed is severe at once or is degraded before.
+// degraded and severe are the alerts of the story. A drive at a third of its speed is severe at
+// once, or is degraded first.
 const degraded, severe = "SsdprobeDriveDegraded", "SsdprobeDriveSevere"
 
-// slower is the first alert about a drive that is slow.
+// slower returns the first alert about a slow drive.
 func (i inbox) slower() (a promtest.Alert, found bool) {
 	all := i.All()
 	at := slices.IndexFunc(all, func(a promtest.Alert) bool {
@@ -41,12 +42,12 @@ func (i inbox) slower() (a promtest.Alert, found bool) {
 	return all[at], true
 }
 
-// has reports whether an alert of this name was told of.
+// has reports whether an alert of this name has arrived.
 func (i inbox) has(name string) bool {
 	return slices.ContainsFunc(i.All(), func(a promtest.Alert) bool { return a.Labels["alertname"] == name })
 }
 
-// onlyAbout finds alerts of another kind or of another drive among all that came so far.
+// onlyAbout fails the test if an alert of another kind or about another drive has arrived.
 func (i inbox) onlyAbout(t *testing.T, d drive) {
 	t.Helper()
 	for _, a := range i.All() {
@@ -57,8 +58,8 @@ func (i inbox) onlyAbout(t *testing.T, d drive) {
 
 var sinceWhen = regexp.MustCompile(`since (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[.\d]* \+0000 UTC`)
 
-// isAbout checks that the alert says which drive is slow, where, and from when on: not before it was made slow, but
-// for the round under way, and before the alert came.
+// isAbout checks that the alert says which drive is slow, where, and since when. That time is not
+// before the drive was made slow (except for the round under way), and is before the alert arrived.
 func isAbout(t *testing.T, a promtest.Alert, d drive, after, before time.Time) {
 	t.Helper()
 	description := a.Annotations["description"]

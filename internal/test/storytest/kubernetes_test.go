@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// halfIOPS is what is left of usualIOPS.
+// halfIOPS is half of usualIOPS.
 const halfIOPS = usualIOPS / 2
 
-// TestStoryOfANode: one of four drives, with applications on them, gets half as fast. An alert, a condition, an event and a
-// taint of the node, check and fleet say so, and all of it ends when it is fast again.
+// TestStoryOfANode: one of four drives, with applications on them, becomes half as fast. An alert,
+// a condition, an event and a taint of the node, check and fleet report it, and all of that ends
+// when the drive is fast again.
 func TestStoryOfANode(t *testing.T) {
 	program := program(t)
 	n := bootNode(t, startCluster(t))

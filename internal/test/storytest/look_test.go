@@ -20,16 +20,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// looksSlow opens the status page in a browser: the one drive is slower than its baseline, and the other is not.
+// looksSlow opens the status page in a browser: one drive is slower than its baseline, and the other is not.
 func looksSlow(t *testing.T, m *machine) {
 	t.Helper()
 	text := testenv.Words(testenv.Chromium(t, m.url, "--dump-dom"))
 	assert.Contains(t, text, "/dev/"+m.worn.name+" read-4k slower than its baseline", text)
 	assert.NotContains(t, text, "/dev/"+m.sound.name+" read-4k slower", text)
-	assert.Regexp(t, "/dev/"+m.sound.name+`.{0,80} partly judged`, text) // its tails wait for their day
+	assert.Regexp(t, "/dev/"+m.sound.name+`.{0,80} partly judged`, text) // the tail statistics need a day of data
 }
 
-// explain asks the daemon what is behind its verdict on a drive.
+// explain asks the daemon for the reasons of its verdict on a drive.
 func (m *machine) explain(t *testing.T, d drive) report.ProbeExplained {
 	t.Helper()
 	x := m.explained(t, d)
@@ -49,7 +49,7 @@ func (m *machine) explained(t *testing.T, d drive) report.Explained {
 	return x
 }
 
-// isNoAlarm checks why the drive that is slower under other conditions is no alarm.
+// isNoAlarm checks why there is no alarm about the drive that is slower under other conditions.
 func isNoAlarm(t *testing.T, m *machine) {
 	t.Helper()
 	probe := m.explain(t, m.worn)
@@ -58,11 +58,11 @@ func isNoAlarm(t *testing.T, m *machine) {
 	assert.Contains(t, probe.Effect.Changes, record.Change{Condition: "scheduler", From: "none", To: "mq-deadline"})
 	assert.Greater(t, probe.Effect.Ratios[record.LatencyP50].Ratio, 1.5, "what came with it")
 	for _, s := range probe.Statistics {
-		assert.Contains(t, []record.DriftState{record.Stable, record.Waiting}, s.State, s.Statistic) // its tails wait for their day
+		assert.Contains(t, []record.DriftState{record.Stable, record.Waiting}, s.State, s.Statistic) // the tail statistics need a day of data
 	}
 }
 
-// notInStory are metrics that the drives of the story have not, and why: TestDashboards has them.
+// notInStory holds metrics that the drives of the story do not have, and why. TestDashboards has them.
 var notInStory = map[string]string{
 	"ssdprobe_nvme_thermal_":             "the drives do not say that they throttle themselves",
 	"ssdprobe_nvme_remote_interrupts":    "the machine has one NUMA node",
@@ -73,11 +73,13 @@ var notInStory = map[string]string{
 	":limit":                             "two drives are too few to be peers",
 }
 
-// nowhere is in queries that have no answer in either test, and whose panels say so: it takes a batch of slow drives, a slow
-// host, a SATA or SAS drive, or a drive that is slow for longer. Package deploytest asks them.
+// nowhere matches queries that have no answer in either test, and whose panels say so. They need a
+// batch of slow drives, a slow host, a SATA or SAS drive, or a drive that is slow for longer.
+// Package deploytest evaluates them.
 var nowhere = regexp.MustCompile(`scope="batch"|ssdprobe_host_health_(info|since)|ssdprobe_drive_[^h]|_slower_ratio_(low|upp)er`)
 
-// dashboardHasData asks the wanted queries of a dashboard, over all of the time since, and returns how many there were.
+// dashboardHasData evaluates the wanted queries of a dashboard over the time since then, and
+// returns how many there were.
 func dashboardHasData(t *testing.T, p prometheus, name string, d drive, since time.Time, wanted func(expr string) bool) (asked int) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "..", "..", "dashboards", name))
@@ -89,7 +91,7 @@ func dashboardHasData(t *testing.T, p prometheus, name string, d drive, since ti
 	var dashboard struct {
 		Panels []struct {
 			panel
-			Panels []panel // of a row that is folded
+			Panels []panel // of a collapsed row
 		}
 	}
 	require.NoError(t, json.Unmarshal(content, &dashboard))
@@ -110,7 +112,7 @@ func dashboardHasData(t *testing.T, p prometheus, name string, d drive, since ti
 			}
 			asked++
 			assert.NotRegexp(t, `\$[^1-9]`, expr, "a variable without a value")
-			// A scrape of the emulated machine may be too slow for its time-out, which ends all series until the next one.
+			// A scrape of the emulated machine may exceed its timeout, which ends all series until the next scrape.
 			testenv.EventuallyWithin(t, time.Minute, 250*time.Millisecond, panel.Title+" has data: "+expr, func() bool {
 				now := time.Now()
 				from := now.Add(-now.Sub(since).Truncate(time.Second)) // so that one of the seconds is now

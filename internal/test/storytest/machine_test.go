@@ -20,12 +20,12 @@ const (
 	// configurationPath is its configuration.
 	configurationPath = "/etc/ssdprobe.yaml"
 
-	// What the drives do in a second. An emulated drive is as fast as the host has time for it; a low limit is
-	// about the same on a busy one, so both drives have one while their speed matters.
+	// The I/Os per second of the drives. The speed of an emulated drive depends on the load of the host.
+	// A low limit is about the same on a busy host, so both drives have one while their speed matters.
 	usualIOPS, slowIOPS = 25, 8
 )
 
-// common has no more in it than a machine asks for whose processors are emulated.
+// common holds only what a machine with emulated processors needs.
 const common = `
 node: ` + node + `
 state_dir: /state
@@ -36,7 +36,7 @@ fallback_file: false
 admission: {max_utilisation: 1, max_in_flight: 1000, max_io_pressure: 1, max_cpu_wait: 1}
 `
 
-// configuration is for a machine whose time flies.
+// configuration is for a machine whose clock is set forward by fly.
 const configuration = common + `
 probes: [{name: read-4k, interval: 1s, ios: 14, warmup_ios: 1, timeout: 20s}]
 drift: {baseline_rounds: 24}
@@ -44,10 +44,11 @@ health: {interval: 5s, interrupts: all}
 io_latency: never
 `
 
-// usualFlight is by how many seconds most stories set the clock forward each second.
+// usualFlight is how many seconds most stories set the clock forward each second.
 const usualFlight = 30
 
-// fly sets the clock forward by so many seconds each second, from now on. Timers do not see it: rounds have an interval of a second.
+// fly sets the clock forward by the given seconds each second, from now on. Timers are not
+// affected: rounds have an interval of a second.
 func (m *machine) fly(t *testing.T, seconds int) {
 	t.Helper()
 	_, err := m.StartProcess(bounded(t), "sh", "-c", strings.ReplaceAll(`
@@ -60,7 +61,7 @@ done`, "SECONDS", strconv.Itoa(seconds)))
 	require.NoError(t, err)
 }
 
-// machine is the one with the drives, and the daemon in it.
+// machine is the machine with the drives, and the daemon in it.
 type machine struct {
 	*lab.Machine
 	url         string // of the daemon
@@ -68,7 +69,7 @@ type machine struct {
 }
 
 type drive struct {
-	lab      string // its ID in the laboratory
+	lab      string // its ID in the lab
 	name, id string
 }
 
@@ -81,7 +82,7 @@ func startMachine(t *testing.T) *machine {
 			{ID: "worn", SizeBytes: 16 << 20, WrittenRatio: 1, EUI64: 0x5254000000000001},
 			{ID: "sound", SizeBytes: 16 << 20, WrittenRatio: 1, EUI64: 0x5254000000000002},
 		},
-		KernelArgs: []string{"nvme_core.multipath=N"}, // so that the scheduler is that of the device, and not of its paths
+		KernelArgs: []string{"nvme_core.multipath=N"}, // so that the scheduler is that of the device, not of its paths
 	})
 	m.worn, m.sound = m.find(t, "worn"), m.find(t, "sound")
 	m.fly(t, usualFlight)
@@ -89,7 +90,7 @@ func startMachine(t *testing.T) *machine {
 	return m
 }
 
-// boot starts a machine that has ssdprobe.
+// boot starts a machine with ssdprobe in it.
 func boot(t *testing.T, o lab.Options) *machine {
 	t.Helper()
 	o.Files = map[string]string{"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe")}
@@ -106,7 +107,7 @@ func (m *machine) startDaemon(t *testing.T, configuration string) {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
-			ctx, cancel := context.WithTimeout(context.Background(), bound) // the test's has ended
+			ctx, cancel := context.WithTimeout(context.Background(), bound) // the test's context has ended
 			defer cancel()
 			written, err := daemon.Output(ctx)
 			t.Logf("daemon: %v\n%s", err, written.Stderr)
@@ -128,14 +129,14 @@ func (m *machine) find(t *testing.T, id string) drive {
 	return drive{lab: id, name: name, id: strings.TrimSpace(string(wwid))}
 }
 
-// limit makes the drive so fast.
+// limit limits the drive to the given I/Os per second.
 func (m *machine) limit(t *testing.T, d drive, iops int) {
 	t.Helper()
 	require.NoError(t, m.Throttle(bounded(t), d.lab, iops))
 }
 
-// learnAnew waits for baselines of drives that were limited a moment ago. What was learned while they were as fast as the host
-// has time for is none.
+// learnAnew waits for baselines of drives that were limited a moment ago. A baseline from before
+// the limit does not count.
 func (m *machine) learnAnew(t *testing.T, p prometheus, drives ...drive) {
 	t.Helper()
 	limited := m.clock(t)
@@ -151,13 +152,13 @@ func (m *machine) learnAnew(t *testing.T, p prometheus, drives ...drive) {
 	})
 }
 
-// changeScheduler gives the drive another I/O scheduler: it has none at first.
+// changeScheduler gives the drive an I/O scheduler; it has none at first.
 func (m *machine) changeScheduler(t *testing.T, d drive) {
 	t.Helper()
 	require.NoError(t, m.WriteFile(bounded(t), "/sys/block/"+d.name+"/queue/scheduler", []byte("mq-deadline"), 0o644))
 }
 
-// clock is what time it is in the machine.
+// clock returns the time in the machine.
 func (m *machine) clock(t *testing.T) time.Time {
 	t.Helper()
 	out, err := m.Output(bounded(t), "date", "+%s")

@@ -17,15 +17,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
-// monitor starts what stands between the machine and the inbox.
+// monitor starts Prometheus and Alertmanager between the machine and the inbox.
 func monitor(t *testing.T, m *machine, to inbox) prometheus {
 	t.Helper()
 	return monitorBy(t, m, to, "{scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s}", quickAlerts(t),
 		"group_by: [alertname, instance, id], group_wait: 0s, group_interval: 1s, repeat_interval: 1h")
 }
 
-// monitorAsShipped is monitor with the alerts as they are, the intervals of the example that Prometheus ships, and the
-// times of Alertmanager: its group_wait is half a minute, its group_interval five minutes.
+// monitorAsShipped is like monitor, but with the alerts unchanged, the intervals of the example
+// that Prometheus ships, and Alertmanager's default times: a group_wait of half a minute, a
+// group_interval of five minutes.
 func monitorAsShipped(t *testing.T, m *machine, to inbox) prometheus {
 	t.Helper()
 	return monitorBy(t, m, to, "{scrape_interval: 15s, evaluation_interval: 15s}", deployed(t, "alerts.yaml"), "group_by: [instance, id]")
@@ -47,7 +48,7 @@ scrape_configs: [{job_name: ssdprobe, static_configs: [{targets: [%q], labels: {
 `, intervals, deployed(t, "rules.yaml"), alerts, alertmanager, m.Addr(metricsPort), node))}
 }
 
-// deployed is the absolute path of a file in deploy/prometheus.
+// deployed returns the absolute path of a file in deploy/prometheus.
 func deployed(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "..", "deploy", "prometheus", name))
@@ -57,8 +58,9 @@ func deployed(t *testing.T, name string) string {
 
 var patience = regexp.MustCompile(`(?m)^( +(?:for|keep_firing_for): )(\w+)$`)
 
-// quickAlerts is a copy of the alerts in which the patience of those about drives is a second for each minute. What
-// ssdprobe itself may cost is left alone: processors are emulated here.
+// quickAlerts writes a copy of the alerts in which the waiting times of alerts about drives are a
+// second for each minute. Alerts about the cost of ssdprobe itself are unchanged, because
+// processors are emulated here.
 func quickAlerts(t *testing.T) (path string) {
 	t.Helper()
 	alerts, err := os.ReadFile(deployed(t, "alerts.yaml"))

@@ -20,17 +20,19 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// clusterNode is a machine with four drives that applications use, and a daemon that has what its pod would.
+// clusterNode is a machine with four drives that applications use, and a daemon with the access
+// that its pod would have.
 type clusterNode struct {
 	*machine
 	cluster *apiserver.Server
 	drives  []drive
 }
 
-// tellKubernetes is configuration of the daemon: it may tell what it finds.
+// tellKubernetes is the part of the configuration that lets the daemon report its findings to Kubernetes.
 const tellKubernetes = "kubernetes: {enabled: true, kubeconfig: /etc/kubeconfig, taint: PreferNoSchedule}\n"
 
-// startCluster starts an API server that has what docs/install-kubernetes.md gives a cluster that is told, and the node.
+// startCluster starts an API server with the objects that docs/install-kubernetes.md creates for
+// reporting, and with the node.
 func startCluster(t *testing.T) *apiserver.Server {
 	t.Helper()
 	cluster := apiserver.Start(t)
@@ -73,7 +75,8 @@ func bootNode(t *testing.T, cluster *apiserver.Server) *clusterNode {
 	return n
 }
 
-// begin starts the daemon by a clock that flies, with applications on the drives, and waits for their baselines.
+// begin starts the daemon with a clock that is set forward by flight, and applications on the
+// drives, and waits for the baselines.
 func (n *clusterNode) begin(t *testing.T, flight int, configuration string) (prometheus, inbox) {
 	t.Helper()
 	n.fly(t, flight)
@@ -91,7 +94,7 @@ func (n *clusterNode) begin(t *testing.T, flight int, configuration string) (pro
 	return p, to
 }
 
-// told is what Kubernetes was told of the node: its condition SlowDrive. "" is nothing.
+// told returns the reason in the node's condition SlowDrive in Kubernetes, or "" if there is none.
 func (n *clusterNode) told() (reason string) {
 	object := n.object()
 	for _, reason := range []string{"NoSlowDrive", "DriveDegraded", "DriveSevere", "NotJudged", "DaemonStopped"} {
@@ -111,13 +114,13 @@ func (n *clusterNode) object() string {
 	return answer
 }
 
-// events are those of the node, in JSON.
+// events returns the events of the node, in JSON.
 func (n *clusterNode) events() string {
 	_, answer := n.cluster.Ask(apiserver.Admin, http.MethodGet, "/apis/events.k8s.io/v1/namespaces/default/events", nil)
 	return answer
 }
 
-// check is what `ssdprobe check` says on the node.
+// check returns the result of `ssdprobe check` on the node.
 func (n *clusterNode) check(t *testing.T) (line string, code int) {
 	t.Helper()
 	result, err := n.Run(bounded(t), "ssdprobe", "check", "--config", configurationPath)
@@ -125,7 +128,7 @@ func (n *clusterNode) check(t *testing.T) (line string, code int) {
 	return strings.TrimSpace(result.Stdout), result.ExitCode
 }
 
-// use has applications read from all drives, with more arguments of fio.
+// use makes applications read from all drives, with additional arguments of fio.
 func (n *clusterNode) use(t *testing.T, arguments ...string) {
 	t.Helper()
 	for _, d := range n.drives {
@@ -143,7 +146,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// fleet is what `ssdprobe fleet` prints; "" while Prometheus knows nothing yet.
+// fleet returns the output of `ssdprobe fleet`; "" while Prometheus has no data yet.
 func fleet(program string, p prometheus, output string) string {
 	out, err := exec.Command(program, "fleet", "--prometheus", p.URL, "--output", output).Output()
 	if err != nil {
@@ -152,7 +155,7 @@ func fleet(program string, p prometheus, output string) string {
 	return string(out)
 }
 
-// listedFirst is the first drive that `ssdprobe fleet` lists.
+// listedFirst returns the first drive that `ssdprobe fleet` lists.
 func listedFirst(program string, p prometheus) string {
 	_, drives, _ := strings.Cut(fleet(program, p, "csv"), "\n")
 	first, _, _ := strings.Cut(drives, "\n")

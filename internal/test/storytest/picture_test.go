@@ -15,8 +15,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// TestPicture makes the picture of the status page in docs: eight drives of 960 GB, one of which gets slow under the eyes of a
-// daemon for which half a minute passes each second. Nothing in it is made up but that clock and the drives' blocks, which are shared.
+// TestPicture makes the picture of the status page in docs: eight drives of 960 GB, one of which
+// gets slow while a daemon watches, for which half a minute passes each second. Only that clock is
+// made up, and the drives' blocks, which are shared.
 func TestPicture(t *testing.T) {
 	const drives, sizeBytes = 8, 960_197_124_096
 	picture, err := filepath.Abs("../../../docs/status-page.png")
@@ -44,7 +45,7 @@ func TestPicture(t *testing.T) {
 		}
 		return true
 	})
-	m.limit(t, worn, 60) // it may save up a tenth of a second: a higher limit lets most of a round pass at once
+	m.limit(t, worn, 60) // the limit allows bursts of a tenth of a second: a higher one lets most of a round pass at once
 	var slow time.Time
 	testenv.EventuallyWithin(t, 30*time.Minute, time.Second, "the drive has been slow for a while", func() bool {
 		x := m.explained(t, worn)

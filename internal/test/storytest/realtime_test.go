@@ -18,20 +18,22 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// What the drives do in a second when time is not set forward: a round of 264 I/Os has to end long before its time-out, at half of
-// it too. The processors are emulated: much more, on four drives, and the rounds would wait for a CPU.
+// The I/Os per second of the drives when the clock is not set forward. A round of 264 I/Os has to end long before its
+// timeout, even at half that rate. The processors are emulated, so at a much higher rate on four drives the rounds would
+// wait for a CPU.
 const (
 	realIOPS     = 60
 	halfRealIOPS = realIOPS / 2
 )
 
-// asShipped is the default configuration but for three things: baselines are learned in five minutes and not in an hour, a round
-// counts although it waited for an emulated processor, and that is spared the verification of eBPF programs.
+// asShipped is the default configuration except for three things. Baselines are learned in five minutes instead of an
+// hour. A round counts even if it waited for an emulated processor. The processor does not have to verify eBPF programs.
 const asShipped = "node: " + node + "\ndrift: {baseline_rounds: 10}\nadmission: {max_cpu_wait: 1}\nio_latency: never\n"
 
-// TestStoryInRealTime is the story of a node, with a clock that nobody sets: default probes and settings, the alerts as they are
-// shipped, and the default times of Prometheus' own example and of Alertmanager. It measures how long each step takes, and
-// asserts no time. It waits for no `severe`, which takes users who are as slow as the probes: TestStoryOfANode has it.
+// TestStoryInRealTime is the story of a node whose clock nobody changes: default probes and settings, the alerts as
+// shipped, and the default times of Prometheus' own example and of Alertmanager. It measures how long each step takes,
+// and asserts no times. It does not wait for `severe`, which takes applications that are as slow as the probes;
+// TestStoryOfANode covers that.
 func TestStoryInRealTime(t *testing.T) {
 	program := program(t)
 	s := startRealTime(t, program)
@@ -63,8 +65,8 @@ type realTime struct {
 	inbox      inbox
 }
 
-// check is what `ssdprobe check` says. It runs on this host and asks the daemon of the node: to begin a program takes the emulated
-// processors longer than to answer.
+// check returns the result of `ssdprobe check`. It runs on this host and asks the daemon of the node, because the
+// emulated processors take longer to start a program than to answer.
 func (s *realTime) check(t *testing.T) (line string, code int) {
 	t.Helper()
 	command := exec.CommandContext(bounded(t), s.program, "check", "--url", s.url)
@@ -93,7 +95,7 @@ func startRealTime(t *testing.T, program string) *realTime {
 	return s
 }
 
-// step is something that is to be seen.
+// step is something that has to become visible.
 type step struct {
 	what string
 	seen func() bool
@@ -102,7 +104,7 @@ type step struct {
 // longBound is far more than any part of the story takes.
 const longBound = time.Hour
 
-// measure waits until each step was seen, in any order, and tells when.
+// measure waits until each step was seen, in any order, and reports when.
 func (s *realTime) measure(t *testing.T, change string, steps []step) {
 	t.Helper()
 	begun := time.Now()
@@ -121,7 +123,7 @@ func (s *realTime) measure(t *testing.T, change string, steps []step) {
 	})
 }
 
-// isOver are the steps in which everything ends.
+// isOver returns the steps in which everything ends.
 func (s *realTime) isOver(t *testing.T) []step {
 	const well = `sum(ssdprobe_drive_health{state="healthy"}) == 4`
 	return []step{
@@ -135,8 +137,8 @@ func (s *realTime) isOver(t *testing.T) []step {
 
 func (s *realTime) holds(t *testing.T, expr string) bool { return len(s.prometheus.now(t, expr)) > 0 }
 
-// checks is whether check ends with one of the codes. It is asked once the expression holds: an answer takes the emulated
-// processors seconds, and asking all the time takes them away from the rounds.
+// checks returns a function that reports whether check ends with one of the codes. It runs check only once the expression
+// holds: an answer takes the emulated processors seconds, and constant asking would take them away from the rounds.
 func (s *realTime) checks(t *testing.T, expr string, codes ...int) func() bool {
 	return func() bool {
 		if !s.holds(t, expr) {
@@ -148,7 +150,7 @@ func (s *realTime) checks(t *testing.T, expr string, codes ...int) func() bool {
 	}
 }
 
-// firing is how many alerts with such a name there are.
+// firing returns how many alerts fire whose name matches.
 func (s *realTime) firing(t *testing.T, name string) int {
 	return len(s.prometheus.now(t, fmt.Sprintf(`ALERTS{alertname=~%q,alertstate="firing"}`, name)))
 }

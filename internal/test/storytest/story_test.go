@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// TestStory is one story, so its parts are no tests of their own: each begins where the one before ended.
+// TestStory is one story. Its parts are not separate tests, because each begins where the one before ended.
 func TestStory(t *testing.T) {
 	begun := time.Now()
 	m := startMachine(t)
@@ -66,7 +66,7 @@ func TestStory(t *testing.T) {
 	tell("the dashboard has its data")
 }
 
-// bound is far more than any step takes, also on a busy machine.
+// bound is far more than any step takes, even on a busy machine.
 const bound = 8 * time.Minute
 
 func bounded(t *testing.T) context.Context {
@@ -82,10 +82,10 @@ func await(t *testing.T, what string, seen func() bool) {
 	testenv.EventuallyWithin(t, bound, 250*time.Millisecond, what, seen)
 }
 
-// prometheus is one that watches the machine.
+// prometheus is the Prometheus that watches the machine.
 type prometheus struct{ promtest.Server }
 
-// now asks a query; there is no answer either while Prometheus starts.
+// now evaluates an expression now; there is no answer while Prometheus starts.
 func (p prometheus) now(t *testing.T, expr string) []promtest.Series {
 	t.Helper()
 	series, err := p.TryQuery(t, time.Now(), expr)

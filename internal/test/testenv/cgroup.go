@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// MemoryCGroup makes control groups with these limits on memory in bytes, each within the
-// one before, and returns the directory of the innermost. They are gone when the test ends.
+// MemoryCGroup creates nested control groups with the given memory limits in bytes, outermost
+// first, and returns the directory of the innermost. They are removed when the test ends.
 func MemoryCGroup(t testing.TB, limits ...int64) string {
 	t.Helper()
 	Root(t)
@@ -30,7 +30,7 @@ func MemoryCGroup(t testing.TB, limits ...int64) string {
 			missing(t, "control groups that may limit memory: "+err.Error())
 		}
 		t.Cleanup(func() {
-			// The kernel lets go of what has ended a moment later.
+			// The kernel releases ended processes a moment later.
 			Eventually(t, "the control group is empty", func() bool { return os.Remove(inner) == nil })
 		})
 		if err := os.WriteFile(filepath.Join(inner, file), []byte(strconv.FormatInt(limit, 10)), 0o600); err != nil {
@@ -41,7 +41,7 @@ func MemoryCGroup(t testing.TB, limits ...int64) string {
 	return dir
 }
 
-// InCGroup changes a command to run in the control group of a directory from the start.
+// InCGroup changes a command so that it runs in the control group of a directory from the start.
 func InCGroup(c *exec.Cmd, dir string) *exec.Cmd {
 	c.Args = append([]string{"sh", "-c", `echo $$ >"$0/cgroup.procs" && exec "$@"`, dir, c.Path}, c.Args[1:]...)
 	c.Path = "/bin/sh"

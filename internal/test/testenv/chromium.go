@@ -17,7 +17,7 @@ func Chromium(t testing.TB, url string, arguments ...string) string {
 	}, arguments...), url)...)
 }
 
-// Words is the text of a page as a person reads it, from what --dump-dom prints.
+// Words returns the visible text of a page from the output of --dump-dom.
 func Words(dom string) string {
 	_, body, _ := strings.Cut(dom, "<body>")
 	body = regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(body, "")

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// OnDisk returns a directory on the filesystem of the package under test, which is that of a
-// drive where t.TempDir may be memory; or in /var/tmp, where root tests another user's
-// tree: state is not kept below that. It is gone when the test ends.
+// OnDisk returns a directory on the filesystem of the package under test, which is on a drive,
+// while t.TempDir may be in memory. If root tests another user's tree, the directory is in
+// /var/tmp, because state is not kept below that tree. It is removed when the test ends.
 func OnDisk(t testing.TB) string {
 	t.Helper()
 	parent := "."
@@ -36,7 +36,7 @@ func OnDisk(t testing.TB) string {
 	return dir
 }
 
-// Names lists what is in a directory.
+// Names lists the entries of a directory.
 func Names(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

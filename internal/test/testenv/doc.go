@@ -1,10 +1,9 @@
-// Package testenv gives tests real things: block devices and filesystems of their
-// own, which need root and are gone when the test ends, ssdprobe as a process, and
-// a browser.
+// Package testenv gives tests a real environment: block devices and filesystems, which
+// need root and are removed when the test ends, ssdprobe as a process, and a browser.
 //
-// A test that cannot have what it asks for is skipped and says what is missing; where
-// CI is "true" it fails instead, so that nothing goes untested unnoticed. With -short,
-// as `make unit` has it, every test is skipped that asks for any of it.
+// A test whose requirements are not met is skipped and says what is missing. If CI is
+// "true" it fails instead, so that nothing goes untested unnoticed. With -short, as in
+// `make unit`, every test with such requirements is skipped.
 //
 //	device := testenv.LoopDevice(t, 64<<20, testenv.Options{LogicalBlockBytes: 4096})
 //	dir := testenv.Ext4(t, 256<<20)

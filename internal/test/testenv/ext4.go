@@ -6,19 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ext4 makes an ext4 filesystem of sizeBytes on a loop device of its own and
-// returns where it is mounted. mkfs are further arguments to mkfs.ext4, such as
-// "-O", "^extent". It is gone when the test ends.
+// Ext4 creates an ext4 filesystem of sizeBytes on a new loop device and returns where
+// it is mounted. mkfs are further arguments to mkfs.ext4, such as "-O", "^extent". The
+// filesystem is removed when the test ends.
 func Ext4(t testing.TB, sizeBytes int64, mkfs ...string) string {
 	t.Helper()
 	return Ext4On(t, LoopDevice(t, sizeBytes, Options{}), mkfs...)
 }
 
-// Ext4On is Ext4 on a device that is there. The test may unmount it and mount it
-// again with Mount.
+// Ext4On is like Ext4, on an existing device. The test may unmount it and mount it again with Mount.
 func Ext4On(t testing.TB, device Loop, mkfs ...string) string {
 	t.Helper()
-	// Nothing is reserved for root and nothing is left to be written later.
+	// Nothing is reserved for root, and nothing is initialised lazily.
 	args := append([]string{"-q", "-F", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"}, mkfs...)
 	run(t, "mkfs.ext4", append(args, device.Path)...)
 	dir := t.TempDir()
@@ -42,7 +41,7 @@ func Mount(t testing.TB, device Loop, dir string) {
 	}
 }
 
-// RemountReadOnly makes a filesystem that Ext4 has made read-only.
+// RemountReadOnly remounts a filesystem of Ext4 read-only.
 func RemountReadOnly(t testing.TB, dir string) {
 	t.Helper()
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, ""); err != nil {

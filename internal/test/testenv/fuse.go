@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Remote is a mounted FUSE filesystem with one entry, whose server can fall silent, as that of NFS does when it is gone.
+// Remote is a mounted FUSE filesystem with one entry, whose server can stop answering, like an NFS server that is gone.
 type Remote struct {
-	// Path is that of the entry.
+	// Path is the path of the entry.
 	Path    string
 	silent  atomic.Bool
 	asked   atomic.Bool
@@ -25,17 +25,18 @@ type Remote struct {
 	reads   reads
 }
 
-// reads counts down to the read whose answer waits.
+// reads counts down to the read whose answer is held back.
 type reads struct {
 	mu   sync.Mutex
 	left int           // reads that are still answered
 	held chan struct{} // closed when all are answered again; nil while they are
 }
 
-// RemoteFile mounts a filesystem with one regular file. It is gone when the test ends, and all that waits for it fails.
+// RemoteFile mounts a filesystem with one regular file. It is unmounted when the test ends, and
+// everything that waits for it fails.
 func RemoteFile(t testing.TB) *Remote { return mountRemote(t, unix.S_IFREG|0o600, 0) }
 
-// RemoteNode is RemoteFile with the node of a block device instead.
+// RemoteNode is like RemoteFile, with the node of a block device instead of a file.
 func RemoteNode(t testing.TB, device Loop) *Remote {
 	t.Helper()
 	var st unix.Stat_t
@@ -45,12 +46,12 @@ func RemoteNode(t testing.TB, device Loop) *Remote {
 	return mountRemote(t, unix.S_IFBLK|0o600, uint32(st.Rdev)) // Linux's old encoding, the same for small numbers
 }
 
-// KeepOpen starts a process that keeps the entry open for reading and writing until the test ends. A process of its own, as
-// whoever closes the entry asks the server, and a child of this one would, too.
+// KeepOpen starts a process that keeps the entry open for reading and writing until the test ends. It is a
+// separate process because closing the entry asks the server, and a child of this process would close it, too.
 func (r *Remote) KeepOpen(t testing.TB) {
 	t.Helper()
 	holder := exec.CommandContext(context.WithoutCancel(t.Context()), "sh", "-c", `exec 3<>"$0"; echo ready; read line`, r.Path)
-	if _, err := holder.StdinPipe(); err != nil { // which it waits for the end of
+	if _, err := holder.StdinPipe(); err != nil { // the holder waits for its end
 		t.Fatal(err)
 	}
 	stdout, err := holder.StdoutPipe()
@@ -66,11 +67,10 @@ func (r *Remote) KeepOpen(t testing.TB) {
 	}
 }
 
-// FallSilent makes the server answer nothing from now on, nor even take requests.
+// FallSilent makes the server stop answering and even reading requests from now on.
 func (r *Remote) FallSilent() { r.silent.Store(true) }
 
-// HoldReads lets n more reads through and makes the next one wait, as a drive that hangs does, until what it returns
-// is called.
+// HoldReads lets n more reads through and makes the next one wait, like a drive that hangs, until release is called.
 func (r *Remote) HoldReads(t testing.TB, n int) (release func()) {
 	t.Helper()
 	held := make(chan struct{})
@@ -99,7 +99,7 @@ func (r *reads) wait() {
 	}
 }
 
-// Asked reports whether somebody waits for an answer that will not come.
+// Asked reports whether a request waits for an answer that will not come.
 func (r *Remote) Asked() bool { return r.asked.Load() }
 
 func mountRemote(t testing.TB, mode, rdev uint32) *Remote {
@@ -121,7 +121,7 @@ func mountRemote(t testing.TB, mode, rdev uint32) *Remote {
 		r.serve(fd, mode, rdev)
 	}()
 	t.Cleanup(func() {
-		// Forced, so that the kernel ends the connection and the server's read with it.
+		// Force the unmount, so that the kernel ends the connection and with it the server's read.
 		if err := unix.Unmount(dir, unix.MNT_FORCE|unix.MNT_DETACH); err != nil {
 			t.Errorf("unmount %s: %v", dir, err)
 		}
@@ -134,13 +134,13 @@ func mountRemote(t testing.TB, mode, rdev uint32) *Remote {
 			t.Error(err)
 		}
 	})
-	if _, err := os.Stat(r.Path); err != nil { // from here on, whoever asks is somebody else
+	if _, err := os.Stat(r.Path); err != nil { // later requests come from others
 		t.Fatal(err)
 	}
 	return r
 }
 
-// The requests of linux/fuse.h that are answered; all others are said not to be implemented.
+// The requests of linux/fuse.h that are answered; all others get ENOSYS.
 const (
 	fuseLookup  = 1
 	fuseGetattr = 3
@@ -169,7 +169,7 @@ func (r *Remote) serve(fd int, mode, rdev uint32) {
 	}
 	for request := make([]byte, 1<<20); ; {
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		if r.asked.Load() { // what waits can be killed as long as its request was not read
+		if r.asked.Load() { // a waiting process can be killed as long as its request was not read
 			poll[0].Events = 0
 		}
 		if _, err := unix.Poll(poll, -1); err == unix.EINTR {
@@ -180,7 +180,7 @@ func (r *Remote) serve(fd int, mode, rdev uint32) {
 			continue
 		}
 		n, err := unix.Read(fd, request)
-		if err == unix.EINTR || err == unix.ENOENT { // the latter: a request that was withdrawn
+		if err == unix.EINTR || err == unix.ENOENT { // ENOENT: the request was withdrawn
 			continue
 		} else if err != nil || n < headerBytes {
 			return
@@ -212,6 +212,6 @@ func (r *Remote) serve(fd int, mode, rdev uint32) {
 		out := order.AppendUint32(nil, uint32(16+len(answer)))
 		out = order.AppendUint32(out, uint32(-int32(errno)))
 		out = append(append(out, unique...), answer...)
-		_, _ = unix.Write(fd, out) // who asked may have given up
+		_, _ = unix.Write(fd, out) // the requester may have given up
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Get asks a server until it answers in full: it cuts an answer that takes too long, as one may on a machine that is slow or stood still.
+// Get asks a server until it gets a complete answer. The server cuts off an answer that takes too
+// long, which may happen on a machine that is slow or was suspended.
 func Get(t testing.TB, patience time.Duration, url string) (code int, body string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

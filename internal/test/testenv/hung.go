@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hung is a mounted FUSE filesystem whose server does not answer: whoever looks up a name on it waits in the kernel, as on
-// NFS when the server is gone.
+// Hung is a mounted FUSE filesystem whose server does not answer: a lookup on it waits in the
+// kernel, as on NFS when the server is gone.
 type Hung struct {
 	dir    string
 	server *os.File // nil when the server has died
 }
 
-// HungFilesystem mounts a filesystem at dir that hangs. It is gone when the test ends.
+// HungFilesystem mounts a hanging filesystem at dir. It is unmounted when the test ends.
 func HungFilesystem(t testing.TB, dir string) *Hung {
 	t.Helper()
 	Root(t)
@@ -33,7 +33,7 @@ func HungFilesystem(t testing.TB, dir string) *Hung {
 	return h
 }
 
-// End lets the server die and unmounts: all that waited fails.
+// End lets the server die and unmounts the filesystem: everything that waited fails.
 func (h *Hung) End(t testing.TB) {
 	t.Helper()
 	if h.server == nil {

@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// Readers reads blocks of 4 KiB anywhere on a device or file with fio, so many at a time,
-// until the test ends or it is told to.
+// Readers reads random blocks of 4 KiB of a device or file with fio, atOnce at a time, until the
+// test ends or the program is stopped.
 func Readers(t testing.TB, path string, atOnce int) *Program {
 	t.Helper()
 	return StartCommand(t, readers(t, path, "--ioengine=libaio", fmt.Sprintf("--iodepth=%d", atOnce)))
 }
 
-// StarvedReaders makes some processes read a device that lets them have few I/Os a second: they
-// wait for I/O nearly all the time, as those of a sick drive do.
+// StarvedReaders makes some processes read a device that is limited to few I/Os per second. They
+// wait for I/O nearly all the time, like readers of a failing drive.
 func StarvedReaders(t testing.TB, device Loop, processes int) *Program {
 	t.Helper()
 	c := readers(t, device.Path, "--ioengine=psync", fmt.Sprintf("--numjobs=%d", processes))
@@ -32,8 +32,8 @@ func readers(t testing.TB, path string, how ...string) *exec.Cmd {
 	}, how...)...)
 }
 
-// Throttled makes a control group that may read so often a second from a device, and write as often,
-// and returns its directory. It is gone when the test ends.
+// Throttled creates a control group that is limited to perSecond reads and perSecond writes per
+// second on a device, and returns its directory. The group is removed when the test ends.
 func Throttled(t testing.TB, number string, perSecond int) string {
 	t.Helper()
 	Root(t)
@@ -49,7 +49,7 @@ func Throttled(t testing.TB, number string, perSecond int) string {
 		missing(t, "control groups that may limit I/O: "+err.Error())
 	}
 	t.Cleanup(func() {
-		// The kernel lets go of what has ended a moment later.
+		// The kernel releases ended processes a moment later.
 		Eventually(t, "the control group is empty", func() bool { return os.Remove(inner) == nil })
 	})
 	for file, limit := range limits {

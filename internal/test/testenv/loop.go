@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options say what kind of loop device is wanted. The zero value is a writable
-// one of 512 byte blocks, on a sparse file, so that all of it reads as zeros.
+// Options describes a loop device. The zero value is a writable one with blocks of 512
+// bytes on a sparse file, so that all of it reads as zeros.
 type Options struct {
 	ReadOnly          bool
-	LogicalBlockBytes int  // 512 when 0
+	LogicalBlockBytes int  // 0 means 512
 	Random            bool // fill the backing file with random data
-	// Dir is where the backing file is made; empty for a directory of the test's own.
+	// Dir is the directory of the backing file; empty for a temporary directory.
 	Dir string
 }
 
@@ -29,8 +29,8 @@ type Loop struct {
 	Backing string // path of the file that holds its data
 }
 
-// LoopDevice makes a loop device of sizeBytes, which passes I/O on to its backing
-// file without a cache. It is gone when the test ends.
+// LoopDevice creates a loop device of sizeBytes, which passes I/O on to its backing file
+// without a cache. The device is removed when the test ends.
 func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
 	t.Helper()
 	Root(t)
@@ -54,7 +54,7 @@ func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
 	return Loop{Path: path, Number: DeviceNumber(t, path), Backing: backing}
 }
 
-// DeviceNumber is the kernel's number of the device of a node, "7:0".
+// DeviceNumber returns the kernel's number of the device of a node, "7:0".
 func DeviceNumber(t testing.TB, path string) string {
 	t.Helper()
 	var st unix.Stat_t
@@ -64,16 +64,16 @@ func DeviceNumber(t testing.TB, path string) string {
 	return fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev))
 }
 
-// Losetup runs losetup and returns what it prints. One at a time on this machine: those of
-// tests in other processes that look for a free device open the one that was just found.
+// Losetup runs losetup and returns its output. Only one runs at a time on this machine,
+// because others that look for a free device would open the one that was just found.
 func Losetup(t testing.TB, args ...string) string {
 	t.Helper()
 	defer lockLosetup(t)()
 	return run(t, "losetup", args...)
 }
 
-// Away is what happens while the device is detached. It is attached again after; nobody
-// else can take its number meanwhile.
+// Away calls happens while the device is detached, and then attaches the device again.
+// Nobody else can take its number meanwhile.
 func (l Loop) Away(t testing.TB, happens func()) {
 	t.Helper()
 	defer lockLosetup(t)()
@@ -82,7 +82,7 @@ func (l Loop) Away(t testing.TB, happens func()) {
 	run(t, "losetup", "--direct-io=on", l.Path, l.Backing)
 }
 
-// lockLosetup keeps tests on this machine from losetup until what it returns is called.
+// lockLosetup prevents other tests on this machine from running losetup until unlock is called.
 func lockLosetup(t testing.TB) (unlock func()) {
 	t.Helper()
 	Root(t)
@@ -165,8 +165,8 @@ func (l Loop) Truncate(t testing.TB, sizeBytes int64) {
 	}
 }
 
-// LargeBlocks reports whether loop devices here may have logical blocks that are larger than a page, as they may from
-// Linux 6.15 on. There is nothing to install where they may not.
+// LargeBlocks reports whether loop devices may have logical blocks larger than a page,
+// which Linux supports since 6.15. On older kernels nothing can be installed to enable it.
 func LargeBlocks(t testing.TB) bool {
 	t.Helper()
 	Root(t)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Root ends the test when it does not run as root.
+// Root ends the test if it does not run as root.
 func Root(t testing.TB) {
 	t.Helper()
 	whole(t)
@@ -19,7 +19,7 @@ func Root(t testing.TB) {
 	}
 }
 
-// Installed returns the path of a program, and ends the test when it is not installed.
+// Installed returns the path of a program, and ends the test if it is not installed.
 func Installed(t testing.TB, program string) string {
 	t.Helper()
 	whole(t)
@@ -30,7 +30,7 @@ func Installed(t testing.TB, program string) string {
 	return path
 }
 
-// whole ends a test that is not for `make unit`, which has neither root nor programs.
+// whole ends a test that is not for `make unit`, which uses neither root nor programs.
 func whole(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -38,7 +38,7 @@ func whole(t testing.TB) {
 	}
 }
 
-// missing ends a test for want of something.
+// missing ends a test because something is missing.
 func missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -47,14 +47,14 @@ func missing(t testing.TB, what string) {
 	t.Skipf("this test needs %s", what)
 }
 
-// commandTimeout is what any command of this package may take.
+// commandTimeout is how long a command of this package may take.
 const commandTimeout = time.Minute
 
 // run executes a command and returns what it printed.
 func run(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	path := Installed(t, name)
-	// Not the test's context: that has ended when its cleanups run.
+	// The test's context cannot be used: it has ended when cleanups run.
 	ctx, cancel := context.WithTimeout(context.Background(), commandTimeout)
 	defer cancel()
 	var stderr bytes.Buffer
@@ -67,7 +67,7 @@ func run(t testing.TB, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Simulates skips a test that simulates drives for seconds where only short tests are asked for.
+// Simulates skips a test that simulates drives for seconds if only short tests are wanted.
 func Simulates(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

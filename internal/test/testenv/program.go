@@ -18,30 +18,30 @@ import (
 	"time"
 )
 
-// beProgram makes a test binary be the program that it tests, race detector included.
+// beProgram is the variable that makes a test binary run the program that it tests, with the race detector.
 const beProgram = "SSDPROBE_TEST_BE_PROGRAM"
 
-// Main is for the TestMain of a package that starts the program, which is given for the test
-// binary to be it. It returns the exit code.
+// Main is for the TestMain of a package that starts the program. The test binary acts as the
+// program when Command or CommandLine starts it. Main returns the exit code.
 func Main(m *testing.M, program func(arguments []string, stdout, stderr io.Writer) int) int {
 	Be(program)
-	// The programs are hung up by tests, whoever started those: what is ignored, as by nohup, they would ignore as well.
+	// Tests send SIGHUP to the programs. If this process ignores the signal, as under nohup, they would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	// Such tests wait for their programs most of the time.
+	// Such tests mostly wait for their programs.
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	return m.Run()
 }
 
-// Be makes the process the program and ends with it, if it was started for that.
+// Be runs the program and exits with its code, if the process was started for that.
 func Be(program func(arguments []string, stdout, stderr io.Writer) int) {
 	if os.Getenv(beProgram) != "" {
 		os.Exit(program(os.Args[1:], os.Stdout, os.Stderr))
 	}
 }
 
-// CommandLine is that of the program, for what starts it by itself.
+// CommandLine returns the command line of the program, for tests that start it themselves.
 func CommandLine(t testing.TB, arguments ...string) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -51,7 +51,7 @@ func CommandLine(t testing.TB, arguments ...string) []string {
 	return append([]string{"env", beProgram + "=1", self}, arguments...)
 }
 
-// Children are the processes that a process has started and not reaped.
+// Children returns the processes that a process has started and not reaped.
 func Children(t testing.TB, pid int) []int {
 	t.Helper()
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // of each thread
@@ -86,7 +86,7 @@ func Command(t testing.TB, environment []string, arguments ...string) *exec.Cmd 
 	return c
 }
 
-// Program is a program that was started.
+// Program is a started program.
 type Program struct {
 	Cmd            *exec.Cmd
 	Stdout, Stderr *Output
@@ -99,9 +99,8 @@ func Start(t testing.TB, environment []string, arguments ...string) *Program {
 	return StartCommand(t, Command(t, environment, arguments...))
 }
 
-// StartIn is Start in a world that a shell script prepares: in a mount namespace of its own, as a child of nobody
-// else's. The script ends with what gives the program other rights, such as "setpriv --bounding-set=-sys_ptrace", or
-// with "exec".
+// StartIn is like Start, in an environment that a shell script prepares in a mount namespace of its own. The script ends
+// with the command that changes the rights of the program, such as "setpriv --bounding-set=-sys_ptrace", or with "exec".
 func StartIn(t testing.TB, world string, environment []string, arguments ...string) *Program {
 	t.Helper()
 	Root(t)
@@ -111,11 +110,11 @@ func StartIn(t testing.TB, world string, environment []string, arguments ...stri
 	return StartCommand(t, c)
 }
 
-// StartTool starts another program that a test needs beside ours.
+// StartTool starts another program that a test needs.
 func StartTool(t testing.TB, name string, arguments ...string) *Program {
 	t.Helper()
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), Installed(t, name), arguments...)
-	// An automounter mounts nothing for processes of its own group.
+	// An automounter does not mount for processes of its own group.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return StartCommand(t, c)
 }
@@ -129,13 +128,13 @@ func StartCommand(t testing.TB, c *exec.Cmd) *Program {
 		t.Fatal(err)
 	}
 	go func() {
-		_ = p.Cmd.Wait() // the state has it
+		_ = p.Cmd.Wait() // the result is in ProcessState
 		p.Stdout.end()
 		p.Stderr.end()
 		close(p.ended)
 	}()
 	t.Cleanup(func() {
-		_ = p.Cmd.Process.Kill() // it may have ended
+		_ = p.Cmd.Process.Kill() // it may have ended already
 		<-p.ended
 		if t.Failed() {
 			t.Logf("output of %v:\n%s%s", c.Args[1:], p.Stdout.Text(), p.Stderr.Text())

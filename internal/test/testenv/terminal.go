@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal opens a terminal with a number of columns, and its other end: what a person at it types and sees. The caller
-// closes both. One whose columns are 0 does not know how wide it is.
+// Terminal opens a terminal with the given number of columns, and its other end, which is what a user
+// types and sees. The caller closes both. With 0 columns the terminal does not report its width.
 func Terminal(t testing.TB, columns uint16) (person, terminal *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

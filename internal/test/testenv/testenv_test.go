@@ -60,7 +60,7 @@ func TestNothingStaysWhenTheTestEnds(t *testing.T) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	require.NoError(t, err)
 	assert.NotContains(t, string(mounts), dir)
-	// The kernel detaches when the last who looks at the device has closed it.
+	// The kernel detaches the device when its last user has closed it.
 	assert.Eventually(t, func() bool { return !attached(t, backing) }, 10*time.Second, 10*time.Millisecond, "a loop device stays behind")
 }
 

@@ -7,9 +7,9 @@ import (
 	"os/exec"
 )
 
-// CopyTree copies what git has, or would have, of a work tree into a new directory, an
-// absolute path, as a clone has it but for the history: nothing that was built, and
-// nothing that changes while a test works with it.
+// CopyTree copies the files of a work tree that git tracks or would track into a new directory,
+// given as an absolute path. The copy is like a clone without the history: it has no build results,
+// and does not change while a test works with it.
 func CopyTree(ctx context.Context, from, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err

@@ -11,13 +11,13 @@ import (
 // Patience bounds waiting for what a test observes; nothing takes that long.
 const Patience = 2 * time.Minute
 
-// Eventually polls what can only be asked for.
+// Eventually polls until a condition holds.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	EventuallyWithin(t, Patience, 100*time.Millisecond, what, holds)
 }
 
-// EventuallyWithin is Eventually with another bound, and asks that often.
+// EventuallyWithin is like Eventually, with the given bound and interval.
 func EventuallyWithin(t testing.TB, patience, every time.Duration, what string, holds func() bool) {
 	t.Helper()
 	late := time.NewTimer(patience)
@@ -33,7 +33,7 @@ func EventuallyWithin(t testing.TB, patience, every time.Duration, what string, 
 	}
 }
 
-// Output gathers what a program writes, for who waits for it.
+// Output collects the output of a program, and lets tests wait for it.
 type Output struct {
 	mu      sync.Mutex
 	text    strings.Builder
@@ -59,18 +59,18 @@ func (o *Output) end() {
 	o.ended = true
 }
 
-// Text is all output so far, in whole lines.
+// Text returns all output so far, in whole lines.
 func (o *Output) Text() string {
 	text, _, _ := o.now()
 	return text
 }
 
-// now returns the text, what is closed when there is more, and whether there will be none.
+// now returns the text, a channel that is closed when there is more, and whether the output has ended.
 func (o *Output) now() (text string, changed <-chan struct{}, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	text = o.text.String()
-	if !o.ended { // half a line may match by half
+	if !o.ended { // an incomplete line may match partially
 		text = text[:strings.LastIndexByte(text, '\n')+1]
 	}
 	return text, o.changed, o.ended
@@ -82,7 +82,7 @@ func (o *Output) Find(t testing.TB, pattern string) []string {
 	return o.FindAfter(t, 0, pattern)
 }
 
-// FindAfter is Find in what comes after the first skip bytes.
+// FindAfter is like Find, but ignores the first skip bytes.
 func (o *Output) FindAfter(t testing.TB, skip int, pattern string) []string {
 	t.Helper()
 	wanted := regexp.MustCompile(pattern)

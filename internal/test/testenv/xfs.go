@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// XFS makes an XFS filesystem on a loop device with logical blocks of this size, and returns where it is mounted. It is
-// gone when the test ends.
+// XFS creates an XFS filesystem on a loop device with the given logical block size, and returns
+// where it is mounted. The filesystem is removed when the test ends.
 func XFS(t testing.TB, logicalBlockBytes int) string {
 	t.Helper()
-	const sizeBytes = 512 << 20 // mkfs.xfs makes none that is smaller than 300 MiB
+	const sizeBytes = 512 << 20 // the minimum of mkfs.xfs is 300 MiB
 	device := LoopDevice(t, sizeBytes, Options{LogicalBlockBytes: logicalBlockBytes, Dir: OnDisk(t)})
 	size := "size=" + strconv.Itoa(logicalBlockBytes)
 	run(t, "mkfs.xfs", "-q", "-f", "-K", "-b", size, "-s", size, device.Path)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Zram makes a disk in compressed memory, which is gone when the test ends. It has no requests, as dm and md have none.
+// Zram creates a disk in compressed memory, which is removed when the test ends. Like dm and md, it has no requests.
 func Zram(t testing.TB) (path string) {
 	t.Helper()
 	Root(t)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// environment is that of all programs in the guest.
+// environment returns the environment of all programs in the guest.
 func environment() []string {
 	return []string{"PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin", "HOME=/root", "TERM=linux"}
 }
@@ -20,7 +20,7 @@ type mount struct {
 	source, target, kind, options string
 }
 
-// boot does process 1's work and returns when its child has ended.
+// boot does the work of process 1, and returns when its child has ended.
 func boot() error {
 	for _, m := range []mount{
 		{"proc", "/proc", "proc", ""},
@@ -62,7 +62,7 @@ func boot() error {
 	return reapUntil(child)
 }
 
-// loadModules loads the modules listed in the file, one path a line, each after those it depends on.
+// loadModules loads the modules listed in the file, one path per line, each after those that it depends on.
 func loadModules(list string) error {
 	paths, err := os.ReadFile(list)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startChild starts what the machine is for: a person's shell on the console when the kernel's command line has
-// lab.shell=ROWSxCOLUMNS, else the agent that serves the laboratory.
+// startChild starts the main process of the machine: an interactive shell on the console if the
+// kernel's command line has lab.shell=ROWSxCOLUMNS, else the agent that serves the lab.
 func startChild() (int, error) {
 	cmdline, err := os.ReadFile("/proc/cmdline")
 	if err != nil {
@@ -36,7 +36,7 @@ func startChild() (int, error) {
 	return process.Pid, nil
 }
 
-// shellSize finds the terminal's size in the kernel's command line, when a shell is asked for.
+// shellSize finds the terminal's size in the kernel's command line, if a shell is requested.
 func shellSize(cmdline string) (string, bool) {
 	for field := range strings.FieldsSeq(cmdline) {
 		if size, ok := strings.CutPrefix(field, "lab.shell="); ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab/wire"
 )
 
-// findInterval is how often the kernel is asked. It has to be asked: a path behind a multipath head is hidden, and the
-// kernel announces it by no event.
+// findInterval is how often to poll the kernel. Polling is necessary, because a path behind a
+// multipath head is hidden and the kernel sends no event for it.
 const findInterval = 20 * time.Millisecond
 
 func findDrive(f *wire.Find) (*wire.Drive, error) {
@@ -36,7 +36,7 @@ func findDrive(f *wire.Find) (*wire.Drive, error) {
 	}
 }
 
-// lookForDrive returns what there is of the drive behind the ports, and whether nothing is missing.
+// lookForDrive returns the parts of the drive that are present behind the ports, and whether it is complete.
 func lookForDrive(ports []string) (drive *wire.Drive, complete bool, err error) {
 	drive, complete = &wire.Drive{}, true
 	for _, port := range ports {

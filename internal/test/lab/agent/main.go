@@ -1,6 +1,6 @@
-// Command agent is the whole init system of the laboratory's guest. As process 1 it mounts, loads modules, brings
-// the network up and reaps orphans; its child, the same program, serves the laboratory's requests. When the child
-// ends, the machine is switched off, so that a broken agent ends the test and does not hang it.
+// Command agent is the whole init system of the lab's guest. As process 1 it mounts, loads modules, brings
+// the network up and reaps orphans; its child, the same program, serves the lab's requests. When the child
+// ends, the machine is switched off, so that a broken agent ends the test instead of blocking it.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// report writes to the console, which is where the laboratory looks when the agent is gone.
+// report writes to the console, where the lab looks when the agent is gone.
 func report(what string, err error) {
 	fmt.Fprintf(os.Stderr, "lab: %s: %v\n", what, err)
 }

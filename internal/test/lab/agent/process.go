@@ -14,17 +14,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab/wire"
 )
 
-// orphanDelay is how long a program's own children may hold its output open after its end.
+// orphanDelay is how long a program's children may hold its output open after it has ended.
 const orphanDelay = 2 * time.Second
 
-// process is a started program with all that it wrote. Its fields below mu change together with changed.
+// process is a started program with its output. mu protects the fields below it; changed announces changes of them.
 type process struct {
 	cmd *exec.Cmd
 
 	mu             sync.Mutex
 	changed        *sync.Cond
 	stdout, stderr bytes.Buffer
-	overflow       bool // more was written than is kept
+	overflow       bool // the program wrote more than is kept
 	exited         bool
 }
 
@@ -38,7 +38,7 @@ func (s stream) Write(p []byte) (int, error) {
 	s.process.mu.Lock()
 	defer s.process.mu.Unlock()
 	defer s.process.changed.Broadcast()
-	// What is too much is dropped, and told to who asks: the program goes on, and the guest's memory stays free.
+	// Excess output is dropped, and callers are told: the program continues, and the guest's memory stays free.
 	room := wire.MaxDataBytes - s.process.stdout.Len() - s.process.stderr.Len()
 	if len(p) > room {
 		s.process.overflow = true
@@ -74,7 +74,7 @@ func startProcess(c *wire.Command) (*process, error) {
 	return p, p.cmd.Start()
 }
 
-// finish waits for the program and for the end of its output. What was not an orderly end is told in its stderr.
+// finish waits for the program and for the end of its output. An abnormal end is reported in its stderr.
 func (p *process) finish() {
 	err := p.cmd.Wait()
 	p.mu.Lock()
@@ -86,7 +86,7 @@ func (p *process) finish() {
 	p.changed.Broadcast()
 }
 
-// output is what the process wrote so far.
+// output returns what the process has written so far.
 func (p *process) output() (*wire.Output, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +108,7 @@ func (p *process) outputLocked() (*wire.Output, error) {
 	return out, nil
 }
 
-// wait is output at the end of the process.
+// wait returns the output when the process has ended.
 func (p *process) wait() (*wire.Output, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

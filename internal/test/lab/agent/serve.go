@@ -23,7 +23,7 @@ const (
 	portInterval = 5 * time.Millisecond
 )
 
-// server answers requests; each is served in its own goroutine, because some wait long.
+// server answers requests, each in a goroutine of its own, because some take long.
 type server struct {
 	port  *os.File
 	write sync.Mutex // one message at a time
@@ -32,7 +32,7 @@ type server struct {
 	processes map[uint64]*process // by the ID of the request that started them
 }
 
-// serve answers until the laboratory hangs up.
+// serve answers requests until the lab closes the connection.
 func serve() error {
 	port, err := openPort()
 	if err != nil {
@@ -62,13 +62,13 @@ func serve() error {
 		} else if err != nil {
 			return err
 		}
-		// Here and not in the goroutine, so that a signal which follows the request finds the process.
+		// Launch here and not in the goroutine, so that a signal that follows the request finds the process.
 		err := s.launch(request)
 		requests.Go(func() error { return s.send(s.answer(request, err)) })
 	}
 }
 
-// openPort opens the port to the laboratory. The first number of its name counts virtio devices of all kinds.
+// openPort opens the port to the lab. The first number of its name counts virtio devices of all kinds.
 func openPort() (*os.File, error) {
 	ticks := time.NewTicker(portInterval)
 	defer ticks.Stop()

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/lab/wire"
 )
 
-// launch starts the program of a request that has one.
+// launch starts the program of a request, if it has one.
 func (s *server) launch(r wire.Request) error {
 	command := cmp.Or(r.Run, r.Start)
 	if command == nil {
@@ -48,7 +48,7 @@ func (s *server) start(id uint64) (wire.Reply, error) {
 	return wire.Reply{PID: p.cmd.Process.Pid}, nil
 }
 
-// readFile reads a whole file, also one of those that are empty by their size.
+// readFile reads a whole file, including files whose reported size is 0.
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *server) signal(r *wire.SignalVerb) (wire.Reply, error) {
 	}
 	err = p.cmd.Process.Signal(r.Signal)
 	if errors.Is(err, os.ErrProcessDone) {
-		err = syscall.ESRCH // which can be told to the laboratory
+		err = syscall.ESRCH // an errno can be sent to the lab
 	}
 	return wire.Reply{}, err
 }

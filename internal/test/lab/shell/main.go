@@ -1,5 +1,5 @@
-// Command shell gives a person a shell in the laboratory's machine, with a written and a sparse drive, and with bin/ssdprobe
-// when that is built. Run it from the module's folder; leave it with exit, or with Control-A X.
+// Command shell opens an interactive shell in the lab's machine, with a written and a sparse drive, and with
+// bin/ssdprobe if that is built. Run it from the module's directory; leave it with exit, or with Control-A X.
 package main
 
 import (

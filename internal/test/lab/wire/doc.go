@@ -1,5 +1,5 @@
-// Package wire is what the laboratory and its agent in the guest say to each other: JSON messages, each behind its
-// length in four bytes, over a virtio serial port. Both ends greet first, because the line outlives the machine: it may
-// carry the rest of what was said before a reset. Then the agent sends a Reply with Hello. After that, a request carries
-// an ID and exactly one verb; its reply carries the same ID, and replies come in the order in which the work ends.
+// Package wire is the protocol between the lab and its agent in the guest: JSON messages, each preceded by its length in
+// four bytes, over a virtio serial port. Both ends first send a greeting, because the line outlives the machine: it may
+// still carry data from before a reset. Then the agent sends a Reply with Hello. After that, a request carries an ID and
+// exactly one verb; its reply carries the same ID, and replies arrive in the order in which the work ends.
 package wire

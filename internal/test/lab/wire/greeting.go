@@ -5,17 +5,17 @@ import (
 	"io"
 )
 
-// greeting has bytes that JSON never has, so no message, nor a part of one, looks like it.
+// greeting has bytes that never occur in JSON, so no message or part of one looks like it.
 const greeting = "\xff\xfelab\xfe\xff\n"
 
-// Greet begins a conversation on a line that may still carry what a machine said, or was told, before it was reset.
-// Each end greets once, and reads on from where Greeted says that the other did.
+// Greet begins a conversation on a line that may still carry data from before a reset of the machine.
+// Each end calls Greet once, and reads after the other end's greeting, which Greeted finds.
 func Greet(w io.Writer) error {
 	_, err := io.WriteString(w, greeting)
 	return err
 }
 
-// Greeted drops everything up to the other end's greeting, and that too.
+// Greeted discards everything up to and including the other end's greeting.
 func Greeted(r *bufio.Reader) error {
 	for {
 		next, err := r.Peek(len(greeting))

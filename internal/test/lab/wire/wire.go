@@ -14,17 +14,18 @@ import (
 // number before the p.
 const Port = 1
 
-// MaxFrameBytes is the longest message that Read accepts and Write sends: room for MaxDataBytes as JSON has them.
+// MaxFrameBytes is the longest message that Read accepts and Write sends. It has room for MaxDataBytes encoded as JSON.
 const MaxFrameBytes = 16 << 20
 
-// MaxDataBytes is the most that a program may write to both its outputs together, and the longest file to read or write.
+// MaxDataBytes is the most bytes that a program may write to both its outputs together, and the size of the longest file
+// to read or write.
 const MaxDataBytes = 8 << 20
 
-// Request asks the agent for one thing: the one verb that is set.
+// Request asks the agent for one thing. Exactly one verb is set.
 type Request struct {
 	ID     uint64
 	Run    *Command    `json:",omitempty"` // start, wait for the end, forget
-	Start  *Command    `json:",omitempty"` // start and answer at once; the process is named by this request's ID
+	Start  *Command    `json:",omitempty"` // start and answer at once; this request's ID identifies the process
 	Await  *Await      `json:",omitempty"` // wait for a line of a started process
 	Wait   *Process    `json:",omitempty"` // wait for the end of a started process
 	Peek   *Process    `json:",omitempty"` // output of a started process so far
@@ -39,7 +40,7 @@ type Request struct {
 type Reply struct {
 	ID     uint64
 	Error  string        `json:",omitempty"`
-	Errno  syscall.Errno `json:",omitempty"` // behind Error, when it is known
+	Errno  syscall.Errno `json:",omitempty"` // the errno of Error, if known
 	Hello  *Hello        `json:",omitempty"` // only in the first message, which has no ID
 	PID    int           `json:",omitempty"` // Start: the process's ID in the guest
 	Output *Output       `json:",omitempty"` // Run, Wait, Peek
@@ -49,7 +50,7 @@ type Reply struct {
 	Drive  *Drive        `json:",omitempty"` // Find
 }
 
-// Hello says that the guest is up.
+// Hello announces that the guest is up.
 type Hello struct {
 	Kernel string // release, such as "6.1.0-56-cloud-amd64"
 }
@@ -59,15 +60,15 @@ type Command struct {
 	Args  []string // the program, looked up in PATH, and its arguments
 	Env   []string // "NAME=value", added to the agent's own environment
 	Dir   string   // working directory; "" means "/"
-	Stdin []byte   // nothing means /dev/null
+	Stdin []byte   // empty means /dev/null
 
-	// UID and GID to run as; 0 is root. Another user has no capability except those of Capabilities, which are
+	// UID and GID are the user and group to run as; 0 is root. Another user only has the capabilities in Capabilities,
 	// numbered as in <linux/capability.h>.
 	UID, GID     uint32
 	Capabilities []uintptr
 }
 
-// Process names a process by the ID of the request that started it.
+// Process identifies a process by the ID of the request that started it.
 type Process struct {
 	ID uint64
 }
@@ -78,14 +79,15 @@ type Await struct {
 	Text    string
 }
 
-// SignalVerb sends a signal to the process, or to the process group that it leads. Run's process can be named too.
+// SignalVerb sends a signal to the process, or to the process group that it leads. It also works for the process of a
+// Run.
 type SignalVerb struct {
 	Process uint64
 	Signal  syscall.Signal
 	Group   bool
 }
 
-// Path names a file, or several by a pattern.
+// Path is the path of a file, or a pattern.
 type Path struct {
 	Path string
 }
@@ -97,30 +99,30 @@ type WriteVerb struct {
 	Mode uint32 // permission bits of a new file
 }
 
-// Find waits until a drive can be used: until there is a controller with a namespace behind each of the PCIe ports. Serial
-// numbers would not do, as drives may have the same.
+// Find waits until a drive can be used: until there is a controller with a namespace behind each of the PCIe ports.
+// Serial numbers are not sufficient, because drives may share one.
 type Find struct {
 	Ports  []string // PCI addresses, such as "0000:00:10.0"
 	Within time.Duration
 }
 
-// Drive is what the guest's kernel calls a drive.
+// Drive holds the names that the guest's kernel gives a drive.
 type Drive struct {
 	Controllers []string // such as "nvme0", in the order of the ports
 	Namespaces  []string // such as "nvme0n1", sorted, each once; with multipath those of the subsystem
 }
 
-// Output is what a process wrote, and how it ended if it has.
+// Output is what a process has written, and its exit code if it has ended.
 type Output struct {
 	Stdout, Stderr []byte
 	Exited         bool
-	ExitCode       int // as a shell has it: 128+n when signal n ended it
+	ExitCode       int // as in a shell: 128+n if signal n ended the process
 }
 
 // ErrTooLong is returned for a message of more than MaxFrameBytes.
 var ErrTooLong = errors.New("message is too long")
 
-// Write sends one message, or nothing when it returns ErrTooLong.
+// Write sends one message, or nothing if it returns ErrTooLong.
 func Write(w io.Writer, message any) error {
 	body, err := json.Marshal(message)
 	if err != nil {
@@ -134,7 +136,7 @@ func Write(w io.Writer, message any) error {
 	return err
 }
 
-// Read receives one message. It returns io.EOF when the other end closed between two messages.
+// Read receives one message. It returns io.EOF if the other end closed between two messages.
 func Read(r io.Reader, message any) error {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

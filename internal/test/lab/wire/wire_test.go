@@ -62,7 +62,7 @@ func TestGreetedDropsWhatWasSaidBefore(t *testing.T) {
 	require.Equal(t, io.EOF, wire.Greeted(bufio.NewReader(strings.NewReader("no greeting\n"))))
 }
 
-// FuzzGreeted checks that bytes before the greeting change nothing behind it. They are of the kind that messages have.
+// FuzzGreeted checks that bytes before the greeting change nothing after it. The bytes are like those of messages.
 func FuzzGreeted(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x02{}"))
 	f.Add(bytes.Repeat([]byte("long"), 2000))
