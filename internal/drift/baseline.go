@@ -91,7 +91,7 @@ func learnEarly(points []point) *baseline {
 		}
 		if len(column) >= len(points)/2 {
 			slices.Sort(column)
-			b.Of[i].LargeAbove = b.largeAbove(quantile(column, 0.95))
+			b.Of[i].LargeAbove = earlyLargeAbove(quantile(column, 0.95))
 		}
 	}
 	return b
@@ -111,12 +111,17 @@ func (b *baseline) knowLoads(loads []int) {
 	}
 }
 
-// largeAbove returns the limit for single rounds: well above seldom, which rounds or blocks hardly ever reach.
-func (b *baseline) largeAbove(seldom Shift) Shift {
-	if b.Maturity != record.Final {
-		return max(ShiftOf(largeShiftEarly), beyondSeldom(seldom))
-	}
-	return max(ShiftOf(largeShift), 2*seldom)
+// earlyLargeAbove returns the limit for single rounds while the baseline is not final: well above seldom, which rounds
+// or blocks hardly ever reach.
+func earlyLargeAbove(seldom Shift) Shift {
+	return max(ShiftOf(largeShiftEarly), beyondSeldom(seldom))
+}
+
+// largeAbove returns the limit for single rounds of a final baseline. On a drive whose slowest blocks are all about
+// equally slow, such as those in which it collects garbage, the limit lies just beyond them: twice as far out would be
+// beyond what a drive of half its speed does.
+func (n *norm) largeAbove() Shift {
+	return max(ShiftOf(largeShift), min(2*quantile(n.Residuals, 0.99), n.beyondRange()))
 }
 
 // beyondSeldom returns a limit well above what is seldom, while little is known: twice as far out, but at most
@@ -147,7 +152,9 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 		b.Of[i] = learnNorm(of, i, anchored, host, b.Of[i].Daily)
 		b.Of[i].SlowAccepted = before != nil && before.Of[i].SlowAccepted
 		b.Of[i].wanderWith(b.Of[0].noise)
-		b.Of[i].LargeAbove = b.largeAbove(quantile(b.Of[i].Residuals, 0.99))
+		if b.Of[i].LargeAbove = earlyLargeAbove(quantile(b.Of[i].Residuals, 0.99)); maturity == record.Final {
+			b.Of[i].LargeAbove = b.Of[i].largeAbove()
+		}
 	}
 	return b
 }
@@ -155,7 +162,7 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 func learnNorm(blocks []block, statistic int, anchored bool, host Host, expected daily) norm {
 	n := norm{}
 	blocks, n.Host = withoutHost(blocks, statistic, host)
-	n.Curve = learnCurve(blocks, statistic)
+	n.Curve = learnCurve(expected.without(blocks, statistic), statistic)
 	residuals, excess := make([]Shift, len(blocks)), make([]Shift, len(blocks))
 	for i, b := range blocks {
 		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load), n.excess(b, statistic)
@@ -303,12 +310,8 @@ func (b *baseline) knows(load int) bool {
 	return load >= b.MinLoad-loadMargin && load <= b.MaxLoad+loadMargin
 }
 
-// allowance returns how much slower than at the highest load seen a drive may rightly be at a load beyond it: a queue
-// makes waiting times grow like 1/(1-load).
-func (b *baseline) allowance(load int) Shift {
-	free := func(load int) float64 { return 1 - min(0.98, float64(load)/1000) }
-	return ShiftOf(max(1, free(b.MaxLoad)/free(load)))
-}
+// allowance returns how much slower than at the highest load seen a drive may rightly be at a load beyond it.
+func (b *baseline) allowance(load int) Shift { return queue(b.MaxLoad, load) }
 
 const (
 	// idleAllowance is how many times slower a device may rightly be under less load than was seen: its host and its
@@ -328,7 +331,7 @@ func (b *baseline) doubt(load, i int) Shift {
 	case load > b.MaxLoad+loadMargin:
 		doubt = b.allowance(load)
 	}
-	if i == 1 || i == 2 {
+	if risesFaster(i) {
 		doubt *= 2
 	}
 	return doubt

@@ -47,11 +47,38 @@ func learnCurve(blocks []block, statistic int) curve {
 		weights = append(weights, to-from)
 		from = to
 	}
-	return c.rising(weights).stretched(max(0, sorted[0].Load-loadMargin), min(1000, sorted[len(sorted)-1].Load+loadMargin))
+	c = c.rising(weights).noSteeper(statistic)
+	return c.stretched(max(0, sorted[0].Load-loadMargin), min(1000, sorted[len(sorted)-1].Load+loadMargin))
+}
+
+// steepestRise bounds the slope of a curve, as a multiple of that of the waiting time in a queue. A steeper rise has
+// another cause than load, such as a nightly job that runs at the time of the highest load.
+const steepestRise = 2
+
+// noSteeper returns the curve of statistic i with its slope bounded by steepestRise.
+func (c curve) noSteeper(i int) curve {
+	for k := 1; k < len(c); k++ {
+		rise := steepestRise * queue(c[k-1].Load, c[k].Load)
+		if risesFaster(i) {
+			rise *= 2
+		}
+		c[k].Shift = min(c[k].Shift, c[k-1].Shift+rise)
+	}
+	return c
+}
+
+// risesFaster reports whether statistic i rises faster with load than the first one does: p95 and p99 of a probe, the
+// writes and flushes of traffic.
+func risesFaster(i int) bool { return i == 1 || i == 2 }
+
+// queue returns how much longer the waiting time in a queue, 1/(1-load), is at a load, in thousandths, than at another.
+func queue(from, to int) Shift {
+	free := func(load int) float64 { return 1 - min(0.98, float64(load)/1000) }
+	return ShiftOf(max(1, free(from)/free(to)))
 }
 
 // stretched extends the first and the last slope to the ends of what is judged: the knots lie in the middle of their
-// bins.
+// bins. A falling slope is not extended: it belongs to the lowest part and says nothing about more load.
 func (c curve) stretched(low, high int) curve {
 	n := len(c)
 	if n < 2 {
@@ -61,10 +88,10 @@ func (c curve) stretched(low, high int) curve {
 		return knot{load, a.Shift + Shift(int(b.Shift-a.Shift)*(load-a.Load)/(b.Load-a.Load))}
 	}
 	out := c
-	if low < c[0].Load {
+	if low < c[0].Load && c[0].Shift <= c[1].Shift {
 		out = append(curve{beyond(c[0], c[1], low)}, out...)
 	}
-	if high > c[n-1].Load {
+	if high > c[n-1].Load && c[n-2].Shift <= c[n-1].Shift {
 		out = append(out, beyond(c[n-2], c[n-1], high))
 	}
 	return out

@@ -28,10 +28,13 @@ const (
 // daily is how much slower something is expected to be, by the slot of the day.
 type daily map[int64]Shift
 
-// learnDaily learns what is out of the ordinary in a day of residuals.
+// learnDaily learns what is out of the ordinary in a day of residuals. What is common, such as a load by day, is noise.
+// Spikes of some minutes are not common, however many there are: on a drive that collects garbage all the time, a nightly
+// job is out of the ordinary because it lasts.
 func learnDaily(blocks []block, residuals []Shift) daily {
-	sorted := slices.Sorted(slices.Values(residuals))
-	usual := quantile(sorted, 0.75) // what is common, like a load by day, is noise
+	lasting := smoothed(residuals)
+	slices.Sort(lasting)
+	usual := quantile(lasting, 0.75)
 	limit, run := usual+ShiftOf(dailyLeast), 0
 	d := daily{}
 	for k, x := range residuals {
@@ -51,6 +54,15 @@ func learnDaily(blocks []block, residuals []Shift) daily {
 		}
 	}
 	return d
+}
+
+// smoothed returns the median of each residual and the dailyRun/2 on either side of it; there are fewer at the ends.
+func smoothed(residuals []Shift) []Shift {
+	out := make([]Shift, len(residuals))
+	for k := range residuals {
+		out[k] = median(slices.Clone(residuals[max(0, k-dailyRun/2):min(len(residuals), k+dailyRun/2+1)]))
+	}
+	return out
 }
 
 func (d daily) expect(slot int64, x Shift) {
@@ -80,6 +92,23 @@ func (d daily) after(slot int64, seen Shift) daily {
 	out := maps.Clone(d)
 	if out[at] = expected * dailyKept / 100; out[at] < ShiftOf(dailyForgotten) {
 		delete(out, at)
+	}
+	return out
+}
+
+// without returns the blocks with what is expected of statistic i at their time of day taken off. The load curve is
+// learned from these, so that a nightly job at the time of the highest load is not mistaken for an effect of load.
+func (d daily) without(blocks []block, i int) []block {
+	if len(d) == 0 {
+		return blocks
+	}
+	levels := make([]Shift, len(blocks))
+	for k, b := range blocks {
+		levels[k] = b.Level[i]
+	}
+	usual, out := median(levels), slices.Clone(blocks)
+	for k, b := range out {
+		out[k].Level[i] -= d.off(b.Slot, b.Level[i]-usual)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -155,4 +156,60 @@ func TestAStateStaysAsItIs(t *testing.T) {
 	after, err := json.Marshal(s)
 	require.NoError(t, err)
 	assert.Equal(t, string(before), string(after))
+}
+
+// collecting returns how many times slower a drive is in a minute that collects garbage for ten minutes of each
+// half hour.
+func collecting(minute int) float64 {
+	if minute%30 < 10 {
+		return 1.42
+	}
+	return 1
+}
+
+// round returns a round of a drive that is so many times slower than 80 µs.
+func round(minute int, slower, utilisation float64) drift.Round {
+	x := 80e-6 * slower
+	return drift.Round{Time: time.Unix(int64(minute)*60, 0), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Utilisation: utilisation}
+}
+
+// A nightly job at the time of the highest load is no effect of load: under as much load by day, the drive is as fast
+// as ever, and what is slower then is a drift.
+func TestANightlyJobIsNoLoadCurve(t *testing.T) {
+	track, minute := drift.NewTracker(drift.Default()), 0
+	run := func(hours int, job, slower float64, load func(hour int) float64) {
+		for range hours * 60 {
+			hour := minute / 60 % 24
+			s := slower * (1 + 0.02*float64(minute*7%17-8)/8)
+			if hour < 4 {
+				s *= job
+			}
+			track.AddRound(round(minute, s, load(hour)), record.Conditions{Kernel: "6.1"})
+			minute++
+		}
+	}
+	run(4*24, 1.6, 1, func(hour int) float64 { return 0.3 - 0.2*float64(hour)/24 })
+	always := func(int) float64 { return 0.3 }
+	run(12, 1.6, 1, always)
+	p50 := track.Drift()[0]
+	assert.InDelta(t, 1, p50.Ratio, 0.15)
+	run(3, 1.6, 1.4, always)
+	p50 = track.Drift()[0]
+	assert.Equal(t, record.Regressed, p50.State)
+	assert.InDelta(t, 1.4, p50.Ratio, 0.15)
+}
+
+// Half its speed is not what a drive ever does that collects garbage, however often it does.
+func TestADriveThatCollectsGarbageIsFoundAtOnceAtHalfItsSpeed(t *testing.T) {
+	track, minute := drift.NewTracker(drift.Default()), 0
+	run := func(minutes int, slower float64) {
+		for range minutes {
+			track.AddRound(round(minute, slower*collecting(minute)*(1+0.02*float64(minute*7%17-8)/8), 0), record.Conditions{})
+			minute++
+		}
+	}
+	run(48*60+15, 1)
+	assert.Equal(t, record.Stable, track.Drift()[0].State)
+	run(10, 2)
+	assert.Equal(t, record.Regressed, track.Drift()[0].State)
 }

@@ -209,8 +209,21 @@ func (e *epoch) anew(i int, before *baseline) bool {
 	return e.Moved[i] && e.names[i].IsTail() || traffic && before.Of[i].otherWork(has(e.Blocks, i), i)
 }
 
-// forget drops the gathered blocks since a slot: a drift is no part of the baseline.
-func (e *epoch) forget(since int64) {
+// forget drops the gathered blocks of a drift, which is no part of the baseline: those since a slot and, while the
+// first baseline is learned, those right before it that were as slow by statistic i as half of the drift. As long as little
+// is known of what work takes, the load of a drive that becomes slower seems to explain why it is.
+func (e *epoch) forget(since int64, i int, half Shift) {
+	if !e.Inherited && !e.Chained {
+		for _, b := range slices.Backward(e.Blocks) {
+			if b.Slot >= since {
+				continue
+			}
+			if !b.Level[i].Known() || b.Level[i] < half {
+				break
+			}
+			since = b.Slot
+		}
+	}
 	late := func(b block) bool { return b.Slot >= since }
 	e.Blocks, e.Beyond = slices.DeleteFunc(e.Blocks, late), slices.DeleteFunc(e.Beyond, late)
 }

@@ -22,11 +22,16 @@ func (t *Tracker) beyondRange(i int) (time.Time, bool) {
 	if !t.ranged || len(t.recent) < rangeBlocks || len(n.Residuals) == 0 {
 		return time.Time{}, false
 	}
-	least, most := n.Residuals[0], n.Residuals[len(n.Residuals)-1]
-	limit := max(most+max(ShiftOf(rangeLeast), Shift(rangeMargin*float64(most-least))), t.settings.smallest())
+	limit := max(n.beyondRange(), t.settings.smallest())
 	last := t.recent[len(t.recent)-rangeBlocks:]
 	if slices.ContainsFunc(last, func(b judged) bool { return !b.Shifts[i].Known() || b.Shifts[i] < limit }) {
 		return time.Time{}, false
 	}
 	return slotTime(last[0].Slot), true
+}
+
+// beyondRange returns a limit beyond the slowest block of the baseline by a margin.
+func (n noise) beyondRange() Shift {
+	least, most := n.Residuals[0], n.Residuals[len(n.Residuals)-1]
+	return most + max(ShiftOf(rangeLeast), Shift(rangeMargin*float64(most-least)))
 }

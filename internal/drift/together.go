@@ -143,6 +143,25 @@ func (t *Tracker) Level(i int) Shift {
 	return t.reference(i) + n.Curve.at(e.Baseline.MinLoad)
 }
 
+// LeastLoad returns the lowest load, in thousandths, that the baseline knows; 0 without a baseline.
+func (t *Tracker) LeastLoad() int {
+	if t.Maturity() == "" {
+		return 0
+	}
+	return t.current().Baseline.MinLoad
+}
+
+// Rise returns how much slower statistic i is at a load, in thousandths, than at the lowest load that the baseline knows:
+// by the load curve and, beyond the known loads, as a queue explains. It is 0 at lower loads and without a baseline.
+func (t *Tracker) Rise(i, load int) Shift {
+	if t.Maturity() == "" {
+		return 0
+	}
+	b := t.current().Baseline
+	known := max(b.MinLoad, min(load, b.MaxLoad))
+	return b.Of[i].Curve.at(known) - b.Of[i].Curve.at(b.MinLoad) + queue(known, max(known, load))
+}
+
 // Expected returns how much slower statistic i is expected to be at the time of day of a slot, by what recurs daily.
 func (t *Tracker) Expected(i int, slot int64) Shift {
 	if t.Maturity() == "" {

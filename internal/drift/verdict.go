@@ -205,7 +205,7 @@ func (t *Tracker) find(i int, state record.DriftState, cause record.Cause, onset
 	v.Attribution = t.changesNear(onset)
 	t.prepareBack(i)
 	v.Fast = stretch{}
-	t.current().forget(slot(onset))
+	t.current().forget(slot(onset), i, v.BackReference)
 }
 
 // prepareBack sets the evidence that ends a drift: the level must be back below half of

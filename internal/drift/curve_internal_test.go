@@ -1,0 +1,47 @@
+package drift
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// levels returns blocks whose first two statistics are at a level that depends on the load. Loads are 0 to 600 thousandths.
+func levels(at func(load int) Shift) []block {
+	blocks := make([]block, finalBlocks)
+	for i := range blocks {
+		load := i * 600 / finalBlocks
+		x := at(load)
+		blocks[i] = block{Slot: int64(i), Rounds: 5, Load: load, Level: Shifts{x, x}}
+	}
+	return blocks
+}
+
+func TestACurveIsAsSteepAsLoadMakesIt(t *testing.T) {
+	asAQueue := levels(func(load int) Shift { return queue(0, load) })
+	c := learnCurve(asAQueue, 0)
+	assert.InDelta(t, queue(100, 500).Ratio(), (c.at(500) - c.at(100)).Ratio(), 0.05)
+
+	// A job that runs at the highest load makes the drive 1.6 times slower.
+	job := levels(func(load int) Shift {
+		if load > 300 {
+			return ShiftOf(1.6)
+		}
+		return 0
+	})
+	c = learnCurve(job, 0)
+	assert.InDelta(t, 1, c.at(200).Ratio(), 0.02)
+	assert.LessOrEqual(t, c.at(360)-c.at(240), 2*queue(240, 360))
+	tail := learnCurve(job, 1)
+	assert.Greater(t, tail.at(360)-tail.at(240), c.at(360)-c.at(240), "a tail grows faster")
+}
+
+// The lowest part of a curve may be higher than the rest, as idle hosts sleep. That says nothing about more load.
+func TestAFallingCurveIsNotExtended(t *testing.T) {
+	c := curve{{Load: 20, Shift: 3000}, {Load: 100, Shift: 0}}.stretched(0, 130)
+	assert.Equal(t, Shift(0), c.at(130))
+	assert.Equal(t, Shift(3000), c.at(0))
+	c = curve{{Load: 20, Shift: 0}, {Load: 100, Shift: 800}}.stretched(0, 130)
+	assert.Equal(t, Shift(1100), c.at(130))
+	assert.Equal(t, Shift(-200), c.at(0))
+}
