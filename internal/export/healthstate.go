@@ -43,7 +43,7 @@ func hostFamilies() []family[record.Snapshot] {
 	return append([]family[record.Snapshot]{
 		metric("ssdprobe_host_health", gauge, []string{"state"},
 			"Verdict on the host: how much slower than before nearly all its drives are. No drive is blamed for that. One series for each state: 1 for the one that holds, 0 for the others. "+
-				"state is healthy, watch (from 1.13 times slower on, or as before within the month), degraded (1.2 times or more), severe (about twice as slow) or "+
+				"state is healthy, watch (from 1.15 times slower on, or as before within the month), degraded (1.2 times or more), severe (about twice as slow) or "+
 				"unknown (fewer than three drives can be compared, it is being learned, or nothing was compared for an hour).",
 			func(s record.Snapshot, emit emit) {
 				if s.Host != nil {

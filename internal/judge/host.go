@@ -27,7 +27,7 @@ const (
 	// leastEffect is the smallest effect that is looked for in what the drives do together: 0.1 is 10 %. A host is
 	// reported only from the ratio toldOfHost on, as hosts wander by a few percent over days.
 	leastEffect = 0.1
-	toldOfHost  = 1.13
+	toldOfHost  = 1.15
 	// forgotten is how long after its last block a host is dropped that too few drives are left to judge.
 	forgotten = 7 * 24 * time.Hour
 	// hostShare is the share of the drives that must be slower for the host to be blamed.
@@ -260,10 +260,12 @@ func (g *group) learn(slot int64) {
 // recently is how many blocks decide whether a drive is slower now: an hour.
 const recently = 12
 
-// moved returns the drives that were slower than usual by at least half of a shift, in their last blocks within the
-// hour, and how many drives were compared. A drive without a block since the onset does not count, as its rounds may
-// be refused because of the slowdown.
+// moved returns the drives that were slower than usual in their last blocks within the hour, and how many drives were
+// compared. A drive has moved if it was slower by at least half of the shift, or by degradedRatio if that is less, as one
+// cause slows drives unequally. A drive without a block since the onset does not count, as its rounds may be refused
+// because of the slowdown.
 func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names []string, of int) {
+	by = min(by/2, drift.ShiftOf(degradedRatio))
 	for _, s := range g.voters {
 		var values []drift.Shift
 		for n := max(onset, slot-recently+1); n <= slot; n++ {
@@ -276,7 +278,7 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names [
 		}
 		of++
 		// Only the last blocks count, as the shift may have come a quarter of an hour ago.
-		if lowerMedian(values[max(0, len(values)-3):]) >= by/2 {
+		if lowerMedian(values[max(0, len(values)-3):]) >= by {
 			names = append(names, s.drive.ID)
 		}
 	}

@@ -157,10 +157,13 @@ func (s *source) absoluteOf(i int) drift.Shift {
 }
 
 // slowerThan returns how much slower this drive was than another, beyond what its work explains. It is false when
-// their work is not alike.
+// their work is not alike. A drive that is always busy is compared with the other one at as much load.
 func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
 	x := s.absolute[i] - o.absolute[i]
 	if s.name != Traffic {
+		if least := s.tracker.LeastLoad(); least > o.tracker.LeastLoad() {
+			x -= max(0, o.tracker.Rise(i, least))
+		}
 		return x, true
 	}
 	larger, more, ok := moreWork(s.block.Work, o.block.Work, i)

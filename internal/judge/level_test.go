@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -212,4 +213,26 @@ func TestALevelStandsWhilePeersAreIdle(t *testing.T) {
 	m.run(time.Hour, steady)
 	assert.Equal(t, record.Degraded, m.verdict("d03").Verdict)
 	assert.Equal(t, 3, m.verdict("d03").Peers)
+}
+
+// A drive that is always busy is compared with its peers at as much load: it is not slower because it is never idle.
+func TestABusyDriveIsComparedAtItsLoad(t *testing.T) {
+	for slower, want := range map[float64]record.DriveVerdict{1: record.Healthy, 1.6: record.Degraded} {
+		m := newMachine(t, 6)
+		of := map[string]float64{"d05": slower}
+		for range 30 * 60 {
+			m.minute++
+			for i, id := range m.drives {
+				u := 0.1 + 0.25*(1+math.Sin(2*math.Pi*float64(m.minute)/1440)) // up to 0.6
+				if id == "d05" {
+					u = 0.6
+				}
+				noise := 1 + 0.02*float64((m.minute*7+i*5)%17-8)/8
+				x := 80e-6 * max(1, of[id]) * noise / (1 - u)
+				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Utilisation: u}, m.conditions)
+				m.node.Advance(m.now())
+			}
+		}
+		assert.Equal(t, want, m.verdict("d05").Verdict, "%g times slower: %+v", slower, m.verdict("d05"))
+	}
 }

@@ -56,6 +56,17 @@ func TestTrafficIsBelievedAtOnceWhenRoundsAreRefused(t *testing.T) {
 	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "the last good round was before it got slow")
 }
 
+// A round that went in before the others were refused is no sign that the drive is fine if it was slow, too.
+func TestASlowRoundDoesNotContradictTheTraffic(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 5
+	m.run(time.Minute, steady)
+	m.silent["d00"] = true
+	m.run(13*time.Minute, steady)
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict)
+}
+
 func TestADriftThatGetsFarWorseHasAnOnsetOfItsOwn(t *testing.T) {
 	m := newMachine(t, 2)
 	m.run(36*time.Hour, steady)
@@ -86,6 +97,21 @@ func TestWitnessesThatAgreeNeedLess(t *testing.T) {
 	assert.Equal(t, record.Severe, v.Verdict)
 	assert.Equal(t, []string{"probes", "traffic"}, v.Witnesses)
 	assert.Greater(t, v.Ratio.Ratio, 1.85)
+}
+
+// The host is as unsteady as that of a shared virtual machine: levels of 40 % that stay for half an hour. Both witnesses
+// see that, so that they agree on what is noise.
+func TestWitnessesAgreeOnNoise(t *testing.T) {
+	m := newMachine(t, 1)
+	unsteady := func(minute int) float64 { return []float64{1, 1.4, 1.15, 1.3}[minute/30*7%11%4] }
+	m.run(36*time.Hour, unsteady)
+	m.slower["d00"] = 1.55 // or up to 2.2 times
+	m.run(9*time.Minute, unsteady)
+	assert.True(t, m.verdict("d00").Verdict.Blames(), "%+v", m.verdict("d00"))
+	assert.False(t, m.severe("d00"), "%+v", m.verdict("d00"))
+	m.slower["d00"] = 5
+	m.run(15*time.Minute, unsteady)
+	assert.True(t, m.severe("d00"), "no noise explains that")
 }
 
 // A drive that is 1.3 times slower, and collects garbage as it always did, has twice its latency at those times.
@@ -150,6 +176,21 @@ func TestAHostIsNoBatchOfThoseThatAreProbed(t *testing.T) {
 	}
 	require.NotEmpty(t, probes)
 	assert.Equal(t, record.ScopeHost, probes[0].Scope)
+}
+
+// One cause slows drives unequally: all of them moved, so that the host is slow and they are no batch.
+func TestAHostSlowsItsDrivesUnequally(t *testing.T) {
+	m := newMachine(t, 4)
+	m.run(36*time.Hour, steady)
+	for i, id := range m.drives {
+		m.slower[id] = []float64{2.3, 2.2, 2.2, 1.3}[i]
+	}
+	m.run(50*time.Minute, steady)
+	together := m.node.Together()
+	require.NotEmpty(t, together)
+	for _, x := range together {
+		assert.Equal(t, record.ScopeHost, x.Scope, "%s %s: %v", x.Source, x.Statistic, x.Drives)
+	}
 }
 
 func TestADriveThatIsProbedAloneIsNotBlamedForItsHost(t *testing.T) {

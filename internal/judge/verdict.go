@@ -105,7 +105,7 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 			v.Verdict = record.Healthy
 		}
 	}
-	far := map[string]bool{} // witnesses that see at least severeRatio
+	far := map[string]bool{} // witnesses that see at least severeRatio, and whether they are beyond doubt
 	for _, s := range d.sources {
 		for x := range s.drifted() {
 			if x.State == record.Suspect && !s.tracker.Known(now) {
@@ -160,6 +160,9 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || now.Sub(s.last) > lately || !s.tracker.Known(now) {
 			continue
 		}
+		if x := s.tracker.LastShift(0, onset); x.Known() && x >= drift.ShiftOf(beyondDoubt) {
+			return false // too few rounds since for a verdict: the others may have been refused as the drive is so busy
+		}
 		fine = true
 		for x := range s.drifted() {
 			if !x.Statistic.IsTail() && x.State == record.Regressed && x.Ratio >= agrees {
@@ -195,7 +198,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
 			break
 		}
-		far[s.witness()] = true
+		far[s.witness()] = far[s.witness()] || doubtless(x)
 		if now.Sub(x.Since) >= severeAlone && doubtless(x) && !s.drive.disputed(s.witness(), x.Since, now) {
 			state = record.Severe
 		}
@@ -230,7 +233,8 @@ func (s *source) otherWork() float64 {
 }
 
 // agree makes the verdict severe when two witnesses agree: each has found that the drive is at half its speed, or has
-// seen so for ten minutes, more clearly than ever before. Each alone would need more evidence.
+// seen so for ten minutes, more clearly than ever before. At least one of them has to be beyond doubt, because both see
+// the noise of the drive and of its host. Each alone would need more time.
 func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	felt, severe := record.Judgement{}, severeRatio
 	if d.told.Verdict == record.Severe {
@@ -248,7 +252,7 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 			}
 		}
 	}
-	if len(far) < 2 {
+	if len(far) < 2 || d.told.Verdict != record.Severe && !slices.Contains(slices.Collect(maps.Values(far)), true) {
 		return
 	}
 	v.Verdict, v.Witnesses = record.Severe, slices.Sorted(maps.Keys(far))
