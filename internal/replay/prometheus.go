@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -66,6 +67,8 @@ type Prometheus struct {
 	query  Query
 	next   time.Time // start of the next page
 	page   []Sample
+	// conditions are the last ones known, as texts, by the metric that has them.
+	conditions map[string]map[string]string
 }
 
 // pointsPerPage is below the limit of 11 000 points in one answer of Prometheus.
@@ -95,7 +98,7 @@ func newPrometheus(client *http.Client, q Query) (*Prometheus, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read a history from prometheus: %w", err)
 	}
-	return &Prometheus{server: asked, query: q, next: q.From}, nil
+	return &Prometheus{server: asked, query: q, next: q.From, conditions: map[string]map[string]string{}}, nil
 }
 
 // Next returns the next sample, or io.EOF after the last one.
@@ -224,8 +227,8 @@ func (p *Prometheus) addUtilisation(ctx context.Context, rounds map[int64]*Sampl
 	return nil
 }
 
-// addConditions takes the conditions from the info metrics. At a time without those metrics, as when a daemon has just
-// started, a sample has no conditions.
+// addConditions takes the conditions from the info metrics. At a time without one of those, as when a daemon has just
+// started, its conditions are as before: an unknown condition is no change of it.
 func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Sample, from, to time.Time) error {
 	if len(rounds) == 0 {
 		return nil
@@ -238,17 +241,22 @@ func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Sample
 		if err != nil {
 			return err
 		}
+		known := map[int64]map[string]string{}
 		for _, s := range series {
 			texts := map[string]string{}
 			for _, label := range labels {
 				texts[label] = string(s.Metric[model.LabelName(label)])
 			}
 			for _, v := range s.Values {
-				if r := rounds[int64(v.Timestamp)]; r != nil {
-					if err := setConditions(&r.Conditions, texts); err != nil {
-						return fmt.Errorf("read %s: %w", metric, err)
-					}
-				}
+				known[int64(v.Timestamp)] = texts
+			}
+		}
+		for _, at := range slices.Sorted(maps.Keys(rounds)) {
+			if texts, ok := known[at]; ok {
+				p.conditions[metric] = texts
+			}
+			if err := setConditions(&rounds[at].Conditions, p.conditions[metric]); err != nil {
+				return fmt.Errorf("read %s: %w", metric, err)
 			}
 		}
 	}

@@ -88,6 +88,8 @@ func TestPrometheusGivesTheSameAsTheFile(t *testing.T) {
 			return nil
 		case strings.HasPrefix(query, "ssdprobe_device_info{"):
 			return []promSeries{value(unix, 1, "device", "nvme0n1", "firmware", r.Conditions.Firmware, "model", "X")}
+		case strings.HasPrefix(query, "ssdprobe_device_conditions_info{") && unix/60%1000 == 999: // a scrape without it
+			return nil
 		case strings.HasPrefix(query, "ssdprobe_device_conditions_info{"):
 			return []promSeries{value(unix, 1, "device", "nvme0n1", "kernel", "6.12")}
 		}
