@@ -26,7 +26,7 @@ func (o *others) At(slot int64) drift.Shifts {
 	return drift.Shifts{x, x, x, x}
 }
 
-func (o *others) Off(_ int, x drift.Shift) drift.Shift { return x }
+func (o *others) Part(_ int, x drift.Shift) drift.Shift { return x }
 
 // A drive that was learned while its host was slow was busier then than it will ever be again. What it does under the
 // lesser load is learned, without the effect of the host's recovery.

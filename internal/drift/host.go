@@ -8,10 +8,10 @@ type Host interface {
 	At(slot int64) Shifts
 	// Now returns the same for their last rounds since a time.
 	Now(since time.Time) Shifts
-	// Off returns what to take off statistic i of the device when the others are so much slower.
-	Off(i int, others Shift) Shift
-	// OfDay returns how much slower other I/O of the device is expected to be at the time of day of a slot.
-	OfDay(slot int64) Shift
+	// Part returns what to take off statistic i of the device when the others are so much slower.
+	Part(i int, others Shift) Shift
+	// ExpectedOfOtherIO returns how much slower other I/O of the device is expected to be at the time of day of a slot.
+	ExpectedOfOtherIO(slot int64) Shift
 	// Expected returns how much slower the host is expected to make statistic i at the time of day of a slot, by what
 	// recurs daily.
 	Expected(i int, slot int64) Shift
@@ -26,11 +26,11 @@ func (Alone) At(int64) Shifts { return unmeasured() }
 // Now implements Host.
 func (Alone) Now(time.Time) Shifts { return unmeasured() }
 
-// Off implements Host.
-func (Alone) Off(int, Shift) Shift { return 0 }
+// Part implements Host.
+func (Alone) Part(int, Shift) Shift { return 0 }
 
 // Expected implements Host.
 func (Alone) Expected(int, int64) Shift { return 0 }
 
-// OfDay implements Host.
-func (Alone) OfDay(int64) Shift { return 0 }
+// ExpectedOfOtherIO implements Host.
+func (Alone) ExpectedOfOtherIO(int64) Shift { return 0 }

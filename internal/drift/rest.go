@@ -93,14 +93,14 @@ func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 		return t.expectedOfHost(i, slot, x)
 	}
 	usual := t.current().Baseline.Of[i].Host
-	most := t.host.Off(i, others) - usual
+	most := t.host.Part(i, others) - usual
 	return min(most, max(x, min(most, max(0, others-usual))))
 }
 
 // ofDay returns the part of x that recurs at this time of every day. What slows the median also slows the tail, and
 // what slows other I/O of the device also slows this one, whose rounds are often refused just then.
 func (t *Tracker) ofDay(i int, slot int64, x Shift) Shift {
-	return max(0, min(x, max(t.daily(i, slot), t.host.OfDay(slot))))
+	return max(0, min(x, max(t.daily(i, slot), t.host.ExpectedOfOtherIO(slot))))
 }
 
 // daily returns what this source expects at the time of day of a slot, by its own past.

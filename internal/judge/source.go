@@ -102,8 +102,8 @@ func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 // isSame reports whether o belongs to the same physical drive.
 func (s *source) isSame(o *source) bool { return s.drive.physical == o.drive.physical }
 
-// Off implements drift.Host.
-func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }
+// Part implements drift.Host.
+func (s *source) Part(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }
 
 // measuredYesterday reports whether each block of the hour that followed this time yesterday was measured. Those are
 // the oldest blocks that are still kept.
@@ -132,8 +132,8 @@ func (s *source) yesterday(i int, slot int64) drift.Shift {
 	return lowerMedian(values)
 }
 
-// OfDay implements drift.Host.
-func (s *source) OfDay(slot int64) drift.Shift {
+// ExpectedOfOtherIO implements drift.Host.
+func (s *source) ExpectedOfOtherIO(slot int64) drift.Shift {
 	most := drift.Shift(0)
 	if s.measuredYesterday(slot) {
 		return most // the source has an expectation of its own
