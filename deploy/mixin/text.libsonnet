@@ -20,6 +20,6 @@
   // Which conditions changed on the targets of a node within a day.
   changesOfTheDay: |||
     {{- range printf "count by (condition) (time() - ssdprobe_conditions_changed_timestamp_seconds{instance=%q} < 86400)" $labels.instance | query | sortByLabel "condition" }}
-    Within a day {{ .Labels.condition }} of {{ .Value }} targets changed.{{ end }}
+    Within a day, {{ .Labels.condition }} changed on {{ .Value }} targets.{{ end }}
   |||,
 }

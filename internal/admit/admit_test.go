@@ -130,7 +130,7 @@ func TestLimitsOfUsers(t *testing.T) {
 
 // Without the user's limits, a device is left alone depending on the work it does for others.
 func TestLimitsLeftToUs(t *testing.T) {
-	const deep = "others keep 40 I/Os in flight, above the limit of 32, and the device does 100 % of the most that it was seen to do"
+	const deep = "others keep 40 I/Os in flight, above the limit of 32, and the device does 100 % of the most work that it was seen to do"
 	for name, c := range map[string]struct {
 		spins    bool
 		before   func(*host) // a busier time, ten seconds before

@@ -122,7 +122,7 @@ func (l Limits) left(load record.Load, work float64, spins bool) error {
 	case work < mostWork:
 		return nil
 	case l.MaxInFlight == nil && inFlight > maxInFlight:
-		return busyByUs("others keep %.0f I/Os in flight, above the limit of %d, and the device does %.0f %% of the most that it was seen to do",
+		return busyByUs("others keep %.0f I/Os in flight, above the limit of %d, and the device does %.0f %% of the most work that it was seen to do",
 			inFlight, maxInFlight, 100*work)
 	case l.MaxIOPressure == nil && load.IOPressure > maxIOPressure && inFlight > inFlightUnderStress:
 		return busyByUs(textPressure+", and others keep %.0f I/Os in flight on this device",

@@ -69,10 +69,10 @@ func bound(s record.Step, m Machine) record.Bound {
 		}
 	case s.Workload != nil && s.Workload.InFlight() == 1 && len(s.Parts) <= 1 && s.Sync != nil:
 		b.Limit = record.LimitLatency
-		b.Evidence = fmt.Sprintf("one write at a time, which takes %s in the mean with its sync", units.Latency(results(s)[0].Mean+s.Sync.Mean))
+		b.Evidence = fmt.Sprintf("one write at a time, which takes %s on average with its sync", units.Latency(results(s)[0].Mean+s.Sync.Mean))
 	case s.Workload != nil && s.Workload.InFlight() == 1 && len(s.Parts) <= 1:
 		b.Limit = record.LimitLatency
-		b.Evidence = fmt.Sprintf("one I/O at a time, which takes %s in the mean", units.Latency(results(s)[0].Mean))
+		b.Evidence = fmt.Sprintf("one I/O at a time, which takes %s on average", units.Latency(results(s)[0].Mean))
 	default:
 		b.Limit = record.LimitDevice
 		b.Evidence = notOthers(b)
@@ -87,7 +87,7 @@ func notOthers(b record.Bound) string {
 		text += fmt.Sprintf(" (%s used)", units.Percent(*b.CPUShare))
 	}
 	if b.LinkShare == nil {
-		return text + " nor a link that is known"
+		return text + " nor a known link"
 	}
 	return text + fmt.Sprintf(" nor the PCIe link (%s used)", units.Percent(*b.LinkShare))
 }

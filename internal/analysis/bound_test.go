@@ -26,9 +26,9 @@ func TestBounds(t *testing.T) {
 		{load(32, 4, 1e9, 3.8), gen3, record.LimitCPU, "the load generator used 3.80 of the 4 CPUs that its jobs could use"},
 		{load(32, 32, 1e9, 14.8), gen3, record.LimitCPU, "the load generator used 14.80 of the 16 CPUs that its jobs could use"},
 		{load(32, 4, 3.4e9, 1), gen3, record.LimitLink, "3 400 MB/s are 86 % of what the PCIe link (8 GT/s x4) carries"},
-		{load(1, 1, 50e6, 0.2), gen3, record.LimitLatency, "one I/O at a time, which takes 81.9 µs in the mean"},
+		{load(1, 1, 50e6, 0.2), gen3, record.LimitLatency, "one I/O at a time, which takes 81.9 µs on average"},
 		{load(32, 4, 1.9e9, 2), gen3, record.LimitDevice, "neither the CPUs (50 % used) nor the PCIe link (48 % used)"},
-		{load(32, 4, 3.4e9, 1), analysis.Machine{CPUs: 2}, record.LimitDevice, "neither the CPUs (50 % used) nor a link that is known"},
+		{load(32, 4, 3.4e9, 1), analysis.Machine{CPUs: 2}, record.LimitDevice, "neither the CPUs (50 % used) nor a known link"},
 	} {
 		got := analysis.Bounds([]step{c.step}, c.machine)[0]
 		assert.Equal(t, []any{c.limit, c.text}, []any{got.Limit, got.Evidence})
@@ -46,7 +46,7 @@ func TestBounds(t *testing.T) {
 	assert.Equal(t, "the jobs waited for a CPU for 24 % of the time", analysis.Bounds([]step{warned}, gen3)[0].Evidence)
 	durable := load(1, 1, 50e6, 0.2)
 	durable.Read, durable.Write, durable.Sync = nil, durable.Read, &record.Result{Mean: time.Millisecond}
-	assert.Equal(t, "one write at a time, which takes 1.08 ms in the mean with its sync", analysis.Bounds([]step{durable}, gen3)[0].Evidence)
+	assert.Equal(t, "one write at a time, which takes 1.08 ms on average with its sync", analysis.Bounds([]step{durable}, gen3)[0].Evidence)
 	assert.Empty(t, analysis.Bounds([]step{{Name: "nothing"}}, gen3))
 }
 

@@ -72,7 +72,7 @@ func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record
 		m.Withheld = append(m.Withheld, fmt.Sprintf("%s (%s)", strings.Join(*without.at(why), ", "), why))
 	}
 	if o.Read {
-		m.Withheld = append(m.Withheld, "the three for writes, as only reads were measured (--destroy SERIAL allows to overwrite the device; or name a directory on it)")
+		m.Withheld = append(m.Withheld, "the three for writes, as only reads were measured (--destroy SERIAL allows overwriting the device; or name a directory on it)")
 	}
 	if o.Device == "" {
 		m.Withheld = append(m.Withheld, "the number of the device, which is not known")

@@ -101,7 +101,7 @@ func TestCostModelWithoutLines(t *testing.T) {
 		},
 		"only reads": {
 			change: func(s []record.Step) []record.Step { return s[:3] }, o: analysis.CostOptions{Device: "259:0", Percentile: 95, Read: true},
-			lacks: "the three for writes, as only reads were measured (--destroy SERIAL allows to overwrite the device; or name a directory on it)",
+			lacks: "the three for writes, as only reads were measured (--destroy SERIAL allows overwriting the device; or name a directory on it)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

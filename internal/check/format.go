@@ -81,7 +81,7 @@ func (r Result) words() string {
 		parts = append(parts, fmt.Sprintf("%d on watch", n))
 	}
 	if !r.LastRound.IsZero() {
-		parts = append(parts, "no daemon answers, and this was stored; the last round was "+units.Ago(r.LastRound, r.Time))
+		parts = append(parts, "no daemon answers, so this is what was stored last; the last round was "+units.Ago(r.LastRound, r.Time))
 	}
 	return printable.Text(strings.Join(strings.Fields(strings.Join(parts, "; ")), " "))
 }

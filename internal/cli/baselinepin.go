@@ -11,7 +11,7 @@ func (a *app) baselinePin(pin bool) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pin TARGET",
 		Short: "Keep the current baselines at their level",
-		Long: `A pinned baseline keeps its level. The daemon goes on learning noise and load only.
+		Long: `A pinned baseline keeps its level. The daemon continues to learn only noise and load.
 Reset, import and accept are refused for it. It is kept however many sets of conditions
 follow. Under other conditions (other firmware, another kernel) another baseline is
 learned. When the conditions come back, so does the pinned baseline.`,

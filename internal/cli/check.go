@@ -68,13 +68,12 @@ func (a *app) checkCommand() *cobra.Command {
 		Long: `Says in one line whether the drives are fine, for Nagios, Icinga, node-problem-detector, Slurm
 and cron. It takes the worst verdict of all targets, or of those that are named by id, path or device name.
 
-Asks the running daemon. If none runs, the verdicts that were stored last count for 15 minutes. It knows this node
-only: what drives of a model do on other nodes is known to Prometheus. It never touches a drive, and ends
-within five seconds.
+Asks the running daemon. If none runs, the verdicts that were stored last count for 15 minutes. It knows only this node:
+"ssdprobe fleet" compares the drives of all nodes. It never touches a drive, and ends within five seconds.
 
-A drive on watch (a suspicion, or a drift of less than 1.2 times) is healthy. What a drive
-reports about itself is not part of it: see ssdprobe smart. Unknown is what is not known to be good: no daemon answers, a drive is not judged,
-or a drive that is wanted cannot be read. Without a TARGET, the verdict on the host counts, too.
+A drive on watch (a suspicion, or a drift of less than 1.2 times) counts as healthy. What a drive reports about itself
+does not count: see ssdprobe smart. The result is unknown if no daemon answers, a drive is not judged, or a selected drive
+cannot be read. Without a TARGET, the verdict on the host counts, too.
 
 Exit codes: 0 healthy, 1 degraded, 2 severe, 3 unknown or wrong usage.
 With --format npd: 0 healthy, 1 degraded or severe, 2 unknown. docs/check.md says how to use it.`,

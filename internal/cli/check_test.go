@@ -123,7 +123,7 @@ func TestCheckOfARunningDaemon(t *testing.T) {
 			require.Equal(t, 0, p.Wait(t), p.Stderr.Text())
 			stored := w.check(t)
 			assert.Equal(t, c.code, stored.code, stored.stdout)
-			assert.Regexp(t, `; no daemon answers, and this was stored; the last round was (now|\d+ \w+ ago)`, stored.stdout)
+			assert.Regexp(t, `; no daemon answers, so this is what was stored last; the last round was (now|\d+ \w+ ago)`, stored.stdout)
 			kept, _, err := dir.Node()
 			require.NoError(t, err)
 			for i := range kept.Judge.Drives {

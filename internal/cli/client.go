@@ -112,7 +112,7 @@ func checkURL(flag, address, kind, example string) error {
 		}
 		return fmt.Errorf("%s: %q is not the URL of a %s; want one like %s", flag, address, kind, example)
 	case u.User != nil:
-		return fmt.Errorf("%s: has a user in it, where all users of this machine can read it; %s", flag, wantPassword)
+		return fmt.Errorf("%s: contains a user, which all users of this machine can read; %s", flag, wantPassword)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func cure(flag string, err error) string {
 	case errors.As(err, &file): // no request was sent yet
 		return ""
 	case errors.As(err, &authority):
-		return "name the certificate of its authority by --ca-file"
+		return "name the certificate of its authority with --ca-file"
 	case errors.As(err, &host) && flag == "":
 		return "want server_name under tls_config in the file of --http.config.file"
 	case errors.As(err, &host):

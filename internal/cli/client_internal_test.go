@@ -32,7 +32,7 @@ func TestWhatMayHelpWhenAServerDoesNotAnswer(t *testing.T) {
 			"is it running? The address is that of the state directory, or else of listen in the configuration"},
 		"another name": {certificate(x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x"}), "want --url with a name of its certificate, or server_name under tls_config in the file of --http.config.file",
 			"want server_name under tls_config in the file of --http.config.file"},
-		"no authority": {certificate(x509.UnknownAuthorityError{}), "name the certificate of its authority by --ca-file", "name the certificate of its authority by --ca-file"},
+		"no authority": {certificate(x509.UnknownAuthorityError{}), "name the certificate of its authority with --ca-file", "name the certificate of its authority with --ca-file"},
 		"expired": {certificate(x509.CertificateInvalidError{Reason: x509.Expired}), "renew the certificate of the server, or set the clock of this machine",
 			"renew the certificate of the server, or set the clock of this machine"},
 		"not for servers":   {certificate(x509.CertificateInvalidError{Reason: x509.IncompatibleUsage}), "", ""},

@@ -23,9 +23,9 @@ func (a *app) configCommand() *cobra.Command {
 		&cobra.Command{
 			Use:   "check [FILE]",
 			Short: "List all problems of a configuration file with line numbers, or what it changes",
-			Long: `Lists everything that is wrong with a configuration file, with line numbers; or else what it
-changes of the defaults, key by key, and warns about what is unlikely to be meant. Without
-FILE, the file is that of --config or $SSDPROBE_CONFIG.`,
+			Long: `Lists everything that is wrong with a configuration file, with line numbers. If nothing is
+wrong, it lists what the file changes from the defaults, key by key, and warns about settings
+that are probably not meant. Without FILE, the file is that of --config or $SSDPROBE_CONFIG.`,
 			Example: "  ssdprobe config check /etc/ssdprobe/ssdprobe.yaml",
 			Args:    arguments(cobra.MaximumNArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error {
@@ -34,7 +34,7 @@ FILE, the file is that of --config or $SSDPROBE_CONFIG.`,
 					path = args[0]
 				}
 				if path == "" {
-					return usage(errors.New("a file is missing: name it, by --config or $SSDPROBE_CONFIG, too; e.g. ssdprobe config check /etc/ssdprobe/ssdprobe.yaml"))
+					return usage(errors.New("a file is missing: name it here, with --config or in $SSDPROBE_CONFIG; e.g. ssdprobe config check /etc/ssdprobe/ssdprobe.yaml"))
 				}
 				return a.checkConfig(path)
 			},

@@ -203,7 +203,7 @@ func TestDevicesShowsWhatIsWrong(t *testing.T) {
 	alone := ssdprobe(t, "devices", "--config", config)
 	require.Equal(t, 0, alone.code, alone.stderr)
 	assert.Empty(t, alone.stderr)
-	assert.Regexp(t, `(?s)^warning: this node: no device here is selected.*\(fallback_file\)\n    → let ssdprobe read a device`, alone.stdout)
+	assert.Regexp(t, `(?s)^warning: this node: no device is both selected and readable.*\(fallback_file\)\n    → let ssdprobe read a device`, alone.stdout)
 	assert.NotContains(t, alone.stdout, "(identity)", "nobody measures vdb")
 	assert.Contains(t, ssdprobe(t, "devices", "--config", config, "-o", "json").stdout, `"code": "fallback_file"`)
 

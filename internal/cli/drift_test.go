@@ -184,7 +184,7 @@ func TestDriftMistakes(t *testing.T) {
 		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 1, "line 2"},
 		"no drives":           {[]string{"drift", "replay", "--prometheus", "http://x"}, 2, "--prometheus: which drives? want --device, --instance"},
 		"one and many":        {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--model", "b"}, 2, "--model: cannot be given with --device"},
-		"utilisation of many": {[]string{"drift", "replay", "--prometheus", "http://x", "--model", "b", "--utilisation", "x"}, 2, "--utilisation: is of one drive"},
+		"utilisation of many": {[]string{"drift", "replay", "--prometheus", "http://x", "--model", "b", "--utilisation", "x"}, 2, "--utilisation: applies to one drive"},
 		"no time":             {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "soon", "--step", "0s"}, 2, `--start: "soon" is not a time`},
 		"ends before":         {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "100", "--end", "50"}, 2, "it ends before it begins"},
 		"wrong settings":      {[]string{"drift", "replay", good, "--smallest-effect", "much", "--false-alarms", "1%"}, 2, `--false-alarms: "1%" is not a number`},
@@ -234,7 +234,7 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	text := run("drift", "explain", "nvme0n1")
 	require.Equal(t, 0, text.code, text.stderr)
 	assert.Contains(t, text.stderr, "no daemon answers at 127.0.0.1:1; this is what was last stored")
-	assert.Contains(t, text.stdout, "read-4k: final baseline of 1 440 rounds in 288 blocks")
+	assert.Contains(t, text.stdout, "read-4k: final baseline of 1 440 rounds in 288 five-minute blocks")
 	assert.Contains(t, text.stdout, "The level has moved: a CUSUM has reached its threshold")
 
 	got := run("drift", "explain", "/dev/nvme0n1", "--probe", "read-4k", "--output", "json")

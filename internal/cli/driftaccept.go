@@ -23,11 +23,11 @@ func (a *app) driftAccept() *cobra.Command {
 		Use:   "accept {TARGET | --host} --note TEXT",
 		Short: "Accept the current level as normal",
 		Long: `Takes the current level of everything that has regressed or improved as normal, and says
-which level that is. So is the level of a target that is far slower than its peers. What was
-learned about noise and load stays, so the target is judged again at once. The note says
-why; "drift explain" shows it. It is refused where no drift was found, as there is nothing
-to silence, and while a level is moving, as during a recovery: it has to stay for a quarter
-of an hour.
+which level that is. If the target is far slower than its peers, that becomes normal too.
+What was learned about noise and load stays, so the target is judged again at once. The note
+says why; "drift explain" shows it. The command is refused where no drift was found, because
+there is nothing to silence. It is also refused while a level moves, for example during a
+recovery: the level has to be steady for a quarter of an hour.
 
 With --host, what the drives of this host did together is accepted: the findings
 host_slower and batch_slower end.

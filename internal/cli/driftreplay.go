@@ -49,7 +49,7 @@ A CSV file has a header with the column time (unix seconds or RFC 3339) and
   others_read_latency_seconds, others_write_latency_seconds,
   others_flush_latency_seconds
       mean latencies of others' I/O; empty where there was none
-or either of the two. It may also have
+or only one of these two groups. It may also have
   others_read_iops, others_write_iops, others_read_bytes_per_second,
   others_write_bytes_per_second, in_flight
       what others asked of the drive
@@ -60,7 +60,7 @@ or either of the two. It may also have
 "-" is standard input.
 
 A folder is a node: each of its CSV files is a drive. They are of one model, unless a file
-drives.json says more:
+drives.json says otherwise:
   {"nvme0n1": {"model": "X", "size_bytes": 960197124096,
                "rotational": false, "group": ""}}
 
@@ -68,14 +68,14 @@ With --prometheus, the history comes from the HTTP API of a Prometheus server th
 scrapes the daemon. --http.config.file has its password, if it needs one.
   --device DEVICE        one drive
   --instance HOST:PORT   all drives of a node
-  --model MODEL          all drives of a model, on all nodes; what they do together is
-                         told of a host, as if they were on one
+  --model MODEL          all drives of a model, on all nodes; they are judged as if
+                         they were on one host
 These figures cover the daemon's window, so single slow rounds show less than they did to
 the daemon. The sizes of others' I/O are not exported, so they are not known.
 
 The settings are those of --config, or the defaults; flags override them. This history
-gets the whole budget of false alarms. The daemon shares it
-among the probes of a target and its traffic.`,
+gets the whole budget of false alarms. The daemon divides it among the probes of a
+target and its traffic.`,
 		Example: `  ssdprobe drift replay history.csv
   ssdprobe drift replay stor-07/
   ssdprobe drift replay history.csv --smallest-effect 15% --output jsonl
@@ -143,7 +143,7 @@ func (o replayOptions) query(now time.Time) (replay.Query, error) {
 	case o.device != "" && o.model != "":
 		return q, errors.New("--model: cannot be given with --device, which names one drive")
 	case o.device == "" && o.utilisation != "":
-		return q, errors.New("--utilisation: is of one drive; want --device with it")
+		return q, errors.New("--utilisation: applies to one drive; want --device with it")
 	}
 	if err := checkPrometheus(o.prometheus); err != nil {
 		return q, err

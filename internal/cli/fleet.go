@@ -39,12 +39,12 @@ func (a *app) fleetCommand() *cobra.Command {
 		Long: `Shows the verdict on each drive of all nodes, the worst first, then hosts and models. It asks
 the Prometheus server, Thanos or Mimir that scrapes the daemons, and no daemon itself.
 
-The verdict is that of the drive's node. A drive that only all nodes together know to be far
-slower than its peers is on watch, by "fleet", and degraded once its alert fires. That takes
-the rules that ship with ssdprobe, and four drives of one model. Healthy drives are only
-counted, unless --all is given.
+The verdict is that of the drive's node. If only the comparison of all nodes shows that a drive
+is far slower than its peers, the drive is on watch, by "fleet", and degraded once its alert
+fires. That needs the rules that ship with ssdprobe, and four drives of one model. Healthy
+drives are only counted, unless --all is given.
 
---http.config.file has credentials, TLS settings and headers, as X-Scope-OrgID of Mimir:
+--http.config.file has credentials, TLS settings and headers, such as X-Scope-OrgID of Mimir:
   http_headers: {X-Scope-OrgID: {values: [storage]}}`,
 		Example: `  ssdprobe fleet --prometheus http://prometheus:9090
   ssdprobe fleet --prometheus http://prometheus:9090 --all \
@@ -57,7 +57,7 @@ counted, unless --all is given.
 	f := c.Flags()
 	f.StringVar(&o.prometheus, "prometheus", "", "`URL` of the server, with its path prefix if it has one; required")
 	f.StringVar(&o.model, "model", "", "only drives of this `MODEL`")
-	f.StringVar(&o.since, "since", "", "only drives that got slow within this `DURATION`, as 1d")
+	f.StringVar(&o.since, "since", "", "only drives that got slow within this `DURATION`, such as 1d")
 	f.StringVar(&o.at, "at", "now", "the fleet at this `TIME`: RFC 3339, unix seconds, or how long ago")
 	f.BoolVar(&o.all, "all", false, "list healthy drives and hosts, too")
 	o.server.add(f)
@@ -67,7 +67,7 @@ counted, unless --all is given.
 
 func (a *app) fleet(ctx context.Context, o fleetOptions) error {
 	if o.prometheus == "" {
-		return usage(errors.New("--prometheus: is missing; want the URL of the server that scrapes ssdprobe, as " + examplePrometheus))
+		return usage(errors.New("--prometheus: is missing; want the URL of the server that scrapes ssdprobe, such as " + examplePrometheus))
 	}
 	if err := checkPrometheus(o.prometheus); err != nil {
 		return usage(err)

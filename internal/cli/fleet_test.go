@@ -78,7 +78,7 @@ func TestFleetThroughPrometheus(t *testing.T) {
 	assert.NotContains(t, chosen.stdout, "PM9A3", "neither its drives nor the model")
 	none := run("--model", "970")
 	assert.Equal(t, 0, none.code, none.stderr)
-	assert.Contains(t, none.stdout, "No drive is left: see what there is without --model and --since.")
+	assert.Contains(t, none.stdout, "No drive matches: without --model and --since, all drives are listed.")
 
 	nothing := in("fleet", "--prometheus", server, "--at", "2026-04-01T00:00:00Z")
 	assert.Equal(t, 1, nothing.code)
@@ -115,7 +115,7 @@ func TestFleetBehindAProxy(t *testing.T) {
 		"no token":                     {[]string{"--ca-file", ca}, 1, "it answers 401 Unauthorized (who are you?); want --http.config.file FILE"},
 		"a path that is none":          {[]string{"--ca-file", ca, "--http.config.file", right, "--prometheus", proxy.URL + "/none"}, 1, "it answers 404 Not Found (404 page not found)"},
 		"a proxy that is away":         {[]string{"--ca-file", ca, "--http.config.file", file(t, "proxy.yml", "proxy_url: http://127.0.0.1:1\n")}, 1, "its proxy does not answer: dial tcp 127.0.0.1:1: connect: connection refused; the file of --http.config.file names it"},
-		"no authority":                 {[]string{"--http.config.file", right}, 1, "name the certificate of its authority by --ca-file"},
+		"no authority":                 {[]string{"--http.config.file", right}, 1, "name the certificate of its authority with --ca-file"},
 		"an authority that is no file": {[]string{"--ca-file", "/no/such/ca", "--http.config.file", right}, 2, "--ca-file: open /no/such/ca: no such file"},
 		"an authority that is none":    {[]string{"--ca-file", right, "--http.config.file", right}, 2, "--ca-file: no certificate in " + right},
 	} {
@@ -134,7 +134,7 @@ func TestFleetRefusesWrongUsage(t *testing.T) {
 		"--prometheus: is missing":                     {},
 		`"prometheus:9090" is not the URL of a server`: {"--prometheus", "prometheus:9090"},
 		`"…@[::1" is not the URL of a server`:          {"--prometheus", "http://me:secret@[::1"},
-		"has a user in it":                             {"--prometheus", "http://me:secret@localhost"},
+		"contains a user,":                             {"--prometheus", "http://me:secret@localhost"},
 		"--since":                                      {"--prometheus", "http://localhost", "--since", "soon"},
 		`--at: "soon" is not a time`:                   {"--prometheus", "http://localhost", "--at", "soon"},
 		"unexpected argument":                          {"nvme0n1", "--prometheus", "http://localhost"},

@@ -16,7 +16,7 @@ import (
 func (a *app) kubernetesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "kubernetes",
-		Short:   "Clean up after what Kubernetes was told of this node",
+		Short:   "Remove what ssdprobe set on Kubernetes nodes",
 		Example: `  ssdprobe kubernetes cleanup --kubeconfig /root/.kube/config --node stor-07`,
 		Args:    noSubcommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -37,7 +37,7 @@ func (a *app) kubernetesCleanupCommand() *cobra.Command {
 		Short: "Remove the condition and the taint of ssdprobe from nodes of a cluster",
 		Long: `Removes the condition SlowDrive and the taint ssdprobe/slow-drive of this node, or of all nodes.
 A daemon with kubernetes.enabled puts them back: uninstall it first. The chart does this after
-its pods have lost their rights. Events end by themselves, an hour later.
+its pods have lost their rights. Kubernetes deletes events by itself after an hour.
 
 It needs the rights to get nodes (with --all-nodes, to list them), and to patch nodes and their
 status. The name of this node is $SSDPROBE_NODE, --node or node of the configuration.`,
@@ -47,7 +47,7 @@ status. The name of this node is $SSDPROBE_NODE, --node or node of the configura
 		RunE: func(c *cobra.Command, _ []string) error { return a.kubernetesCleanup(c.Context(), o) },
 	}
 	c.Flags().BoolVar(&o.allNodes, "all-nodes", false, "all nodes of the cluster instead of this one")
-	c.Flags().StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` that says where the cluster is and who asks; default: kubernetes.kubeconfig of the configuration, or the service account of the pod")
+	c.Flags().StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `FILE` of the cluster; default: kubernetes.kubeconfig of the configuration, or the service account of the pod")
 	return c
 }
 

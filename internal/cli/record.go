@@ -120,7 +120,7 @@ again, on any machine. Names of processes and control groups are left out, unles
 	}
 	from.add(c.Flags())
 	c.Flags().StringVar(&file, "to", "", "`FILE` to write, - for standard output; default: the id and .jsonl.gz, in this directory")
-	c.Flags().BoolVar(&names, "names", false, "leave in which process and control group submitted the slowest I/Os, if it was recorded")
+	c.Flags().BoolVar(&names, "names", false, "keep which process and control group submitted the slowest I/Os, if that was recorded")
 	return c
 }
 
@@ -128,8 +128,8 @@ func (a *app) recordNow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "now [TARGET]",
 		Short: "Record the minute before and the minute after this moment",
-		Long: `Asks the running daemon to keep the minute before and the minute after this moment: while
-an application is slow, say. A target is named by its id, its path or its device name; it is
+		Long: `Asks the running daemon to keep the minute before and the minute after this moment, for
+example while an application is slow. A target is named by its id, its path or its device name; it is
 then shown in detail. The recording is listed when the minute after is over.`,
 		Example: "  ssdprobe record now\n  ssdprobe record now nvme0n1",
 		Args:    arguments(cobra.MaximumNArgs(1)),

@@ -36,7 +36,7 @@ func TestRecordOfARunningDaemon(t *testing.T) {
 	})
 	none := ssdprobe(t, "record", "list", "--state-dir", state)
 	require.Equal(t, 0, none.code, none.stderr)
-	assert.Contains(t, none.stdout, "No recording is kept.")
+	assert.Contains(t, none.stdout, "There is no recording.")
 	asked := ssdprobe(t, "record", "now", "--state-dir", state)
 	require.Equal(t, 0, asked.code, asked.stderr)
 	assert.Contains(t, asked.stderr, "ssdprobe record list in about 1 min 15 s")
@@ -56,7 +56,7 @@ func TestRecordOfARunningDaemon(t *testing.T) {
 
 	shown := ssdprobe(t, "record", "show", head.ID, "--state-dir", state)
 	require.Equal(t, 0, shown.code, shown.stderr)
-	assert.Contains(t, shown.stdout, "request: somebody asked for it")
+	assert.Contains(t, shown.stdout, "request: an operator requested it")
 	assert.Contains(t, shown.stdout, "the daemon stopped")
 	page := ssdprobe(t, "record", "show", head.ID, "--state-dir", state, "--output", "html")
 	require.Equal(t, 0, page.code, page.stderr)

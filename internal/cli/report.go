@@ -30,8 +30,8 @@ the directory runs of its state directory, and folders of "ssdprobe run --folder
 standard input.
 
 The JSON of fio itself is read too (fio 3.0 or later, --output-format=json or json+). With
-json, only the percentiles that fio printed are known. The conditions are unknown, which is
-said wherever the figures are shown.
+json, only the percentiles that fio printed are known. The conditions are unknown; each view of
+the figures says so.
 
 --output html makes one page with tables and plots. It needs no network and no scripts,
 and can be printed. --output markdown has the tables, the conditions and the warnings for a

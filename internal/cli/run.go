@@ -194,7 +194,7 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	switch {
 	case slices.Contains(suiteNames(), o.suite) || o.suite == ownJob:
 	case looksLikePath(o.suite):
-		return k, usage(fmt.Errorf("suite: %q is none; did you mean --target %s?", o.suite, o.suite))
+		return k, usage(fmt.Errorf("suite: %q is not a suite; did you mean --target %s?", o.suite, o.suite))
 	default:
 		problems = append(problems, unknownWord("suite", o.suite, suiteNames()))
 	}
@@ -292,7 +292,7 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	defer func() { err = errors.Join(err, kept.discard()) }()
 	progress := newProgress(a.stderr)
 	for _, left := range kept.left {
-		progress.note(left + " is left of a run that was killed or is still going on; remove it when you do not need it")
+		progress.note(left + " was left by a run that was killed, or belongs to one that is still going on; remove it when you do not need it")
 	}
 	if err := restorePending(host, dir.Store, progress.note); err != nil {
 		return err

@@ -182,7 +182,7 @@ func advice(err error) string {
 		text += "\n--destroy SERIAL allows it, and all that is on the device is lost. Suites that have the parameter writes only read with --set writes=no"
 	}
 	if finds(err, safety.KindUnknownData) {
-		text += "\nif nobody needs that data, --destroy-unknown-data allows to overwrite it"
+		text += "\nif nobody needs that data, --destroy-unknown-data allows overwriting it"
 	}
 	return text
 }

@@ -35,7 +35,7 @@ func openExisting(path string) (state.Dir, error) {
 		return state.Dir{}, fmt.Errorf("open the state directory: %w; a daemon makes it when it starts: make it, or name another with --state-dir", err)
 	}
 	if !info.IsDir() {
-		return state.Dir{}, usage(fmt.Errorf("open the state directory: %s is no directory; name one with --state-dir", path))
+		return state.Dir{}, usage(fmt.Errorf("open the state directory: %s is not a directory; name one with --state-dir", path))
 	}
 	for _, dir := range []string{path, filepath.Join(path, "targets")} {
 		if !readable(dir) {

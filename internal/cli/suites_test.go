@@ -36,7 +36,7 @@ func TestSuites(t *testing.T) {
 	assert.Contains(t, one.stdout, "; writes all of the target, several times\n\n  by hand, one of its steps would be:\n    fio --name=fill ")
 	assert.Contains(t, one.stdout, " --loops=2 &&\n    fio --name=round ")
 	assert.Contains(t, one.stdout, "\n\n  parameters (--set NAME=VALUE):\n    purge=no\n      discard all blocks first, ")
-	assert.Contains(t, unfolded(one.stdout), "the drive may let go of them later or not at all, and does not tell; format needs --format")
+	assert.Contains(t, unfolded(one.stdout), "the drive may free them later or never, and does not say when; format needs --format")
 	var list []suite.Description
 	require.NoError(t, json.Unmarshal([]byte(in("suites", "-o", "json").stdout), &list))
 	assert.Len(t, list, len(suite.All()))
@@ -142,8 +142,8 @@ func TestWhatCannotBeRunFillsNothing(t *testing.T) {
 	for says, args := range map[string][]string{
 		"it is not NVMe; --set coalescing=as-found measures it as it is":                                               {"interrupts", "-t", loop.Path},
 		"255 MiB is too small for 2 jobs at depth 1 with blocks of 128 MiB; give --size 257MiB or more, or fewer jobs": {"model", "-t", dir, "--size", "256MiB", "--set", "jobs=2"},
-		"plan quick: --destroy WRONG: it only reads, so nothing would be overwritten; leave --destroy out":             {"quick", "-t", loop.Path, "--destroy", "WRONG"},
-		"plan mixed: --destroy WRONG: it is none of the targets (" + serial + "); leave it out":                        {"mixed", "-t", loop.Path, "--destroy", serial, "--destroy", "WRONG"},
+		"plan quick: --destroy WRONG: the suite only reads, so nothing would be overwritten; leave --destroy out":      {"quick", "-t", loop.Path, "--destroy", "WRONG"},
+		"plan mixed: --destroy WRONG: it is not one of the targets (" + serial + "); leave it out":                     {"mixed", "-t", loop.Path, "--destroy", serial, "--destroy", "WRONG"},
 	} {
 		for _, more := range [][]string{nil, {"--dry-run"}} {
 			got := ssdprobe(t, slices.Concat([]string{"run", "--config", calm(t), "--state-dir", t.TempDir()}, args, more)...)
@@ -293,8 +293,8 @@ func TestRunRefusesToDestroyUnknownData(t *testing.T) {
 	before := sum(t, loop.Backing)
 	for _, more := range [][]string{nil, {"--dry-run"}} {
 		got := ssdprobe(t, append(args, more...)...)
-		assert.Regexp(t, "there is data of no known format on it: 256 of 1 536 blocks looked at are neither blank nor random, the first of them \\(text\\) at byte 0(;|\n) ?"+
-			"if nobody needs that data, --destroy-unknown-data allows to overwrite it", got.stderr)
+		assert.Regexp(t, "it has data of no known format: 256 of 1 536 sampled blocks are neither blank nor random, the first of them \\(text\\) at byte 0(;|\n) ?"+
+			"if nobody needs that data, --destroy-unknown-data allows overwriting it", got.stderr)
 		assert.NotContains(t, got.stdout+got.stderr, "somebody")
 		assert.Equal(t, 4, got.code)
 	}

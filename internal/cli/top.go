@@ -43,9 +43,9 @@ func (a *app) topCommand() *cobra.Command {
 IOPS, MB/s, the mean latency of reads, writes, flushes and discards, I/O in flight, stalls,
 how many times slower than its baseline it is, and the verdict.
 
-All but the last two come from what the kernel counts: no root, no daemon, and no I/O to a
-drive. All I/O is counted, that of ssdprobe's own probes included. Verdicts and ratios are those of
-the daemon that runs here, or at --url. A stall is I/O in flight of which none completes for a second or longer: the
+All but the last two come from the kernel's counters: they need no root, no daemon and no I/O
+to a drive. All I/O is counted, that of ssdprobe's own probes included. Verdicts and ratios are those of
+the daemon that runs here, or at --url. A stall is a second or longer in which I/O is in flight and none completes. The
 column says for how long one lasts now ("12s"), or how many there were in the last hour ("3×").
 
 Shows whole disks, or the devices that are named: by path, name, number or id. With --all,
@@ -68,7 +68,7 @@ Exit codes: 0 after q or --count, 2 wrong usage, 130 after Ctrl-C.`,
 	c.Flags().DurationVar(&o.interval, "interval", time.Second, "`TIME` from sample to sample, in whole seconds")
 	c.Flags().IntVarP(&o.count, "count", "n", 0, "print this `NUMBER` of samples, and end")
 	c.Flags().BoolVar(&o.once, "once", false, "the same as --count 1")
-	c.Flags().BoolVarP(&o.all, "all", "a", false, "also show what is no whole disk: dm, md, partitions, loop devices, memory")
+	c.Flags().BoolVarP(&o.all, "all", "a", false, "also show what is not a whole disk: dm, md, partitions, loop devices, memory")
 	c.Flags().BoolVar(&o.json, "json", false, "print a JSON object per sample and line")
 	c.Flags().StringVar(&o.sort, "sort", string(top.ByTrouble), "sort by `ORDER`: "+oneOf(orderNames()))
 	return c
@@ -98,7 +98,7 @@ func (o *topOptions) check() error {
 		problems = append(problems, fmt.Errorf("--count: %d is not a number of samples; want 1 or more", o.count))
 	}
 	if !slices.Contains(orderNames(), o.sort) {
-		problems = append(problems, fmt.Errorf("--sort: %q is no order; want %s", o.sort, oneOf(orderNames())))
+		problems = append(problems, fmt.Errorf("--sort: %q is not an order; want %s", o.sort, oneOf(orderNames())))
 	}
 	if len(problems) > 0 {
 		return usage(errors.Join(problems...))

@@ -120,7 +120,7 @@ func TestTopMistakes(t *testing.T) {
 		"a day":          {[]string{"--interval", "24h"}, "1s to 1h"},
 		"fewer than one": {[]string{"--count", "-1"}, "--count: -1"},
 		"twice":          {[]string{"--once", "--count", "3"}, "--once, --count 3: give one of them"},
-		"no such order":  {[]string{"--sort", "size"}, `--sort: "size" is no order; want trouble, iops`},
+		"no such order":  {[]string{"--sort", "size"}, `--sort: "size" is not an order; want trouble, iops`},
 		"no URL":         {[]string{"--url", "stor-07"}, `--url: "stor-07" is not the URL of a daemon`},
 		"no such device": {[]string{"nosuch0"}, "find device nosuch0"},
 	} {

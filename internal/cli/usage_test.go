@@ -44,7 +44,7 @@ func TestWrongUsage(t *testing.T) {
 		"target not there": {[]string{"run", "-t", "/no/such/place"}, []string{"/no/such/place"}},
 		"a near suite":     {[]string{"run", "quik", "-t", "/"}, []string{`suite: "quik" is unknown; did you mean quick?`}},
 		"a near probe":     {[]string{"run", "-t", "/", "--probe", "read-4"}, []string{"did you mean read-4k?"}},
-		"a target":         {[]string{"run", "/dev/vda"}, []string{`suite: "/dev/vda" is none; did you mean --target /dev/vda?`}},
+		"a target":         {[]string{"run", "/dev/vda"}, []string{`suite: "/dev/vda" is not a suite; did you mean --target /dev/vda?`}},
 		"no number":        {[]string{"run", "--rounds", "abc"}, []string{`--rounds: "abc" is not a whole number; see ssdprobe run --help`}},
 		"a large number":   {[]string{"run", "--rounds", "99999999999999999999"}, []string{`--rounds: "99999999999999999999" is too large`}},
 		"no yes or no":     {[]string{"run", "--keep-file=maybe"}, []string{`--keep-file: "maybe" is not true or false`}},
@@ -254,7 +254,7 @@ func TestConfigCheckOfTheFileInForce(t *testing.T) {
 	t.Setenv("SSDPROBE_CONFIG", "")
 	none := in("config", "check")
 	assert.Equal(t, 2, none.code)
-	assert.Contains(t, none.stderr, "a file is missing: name it, by --config or $SSDPROBE_CONFIG, too")
+	assert.Contains(t, none.stderr, "a file is missing: name it here, with --config or in $SSDPROBE_CONFIG")
 	byFlag := in("config", "check", "--config", path)
 	t.Setenv("SSDPROBE_CONFIG", path)
 	for _, got := range []done{byFlag, in("config", "check")} {

@@ -233,5 +233,5 @@ func whatToDo(c *record.Comparison, earlier string, unrepeatable bool) string {
 		return text + fmt.Sprintf(": %d of %s changed by more than %s, which may be noise",
 			unsure, units.Plural(len(c.Loads), "load"), units.Percent(c.Threshold))
 	}
-	return "measure again once the cause is gone, as more repeats do not help: " + ignoredText(c)
+	return "measure again once the cause is gone, because more repeats do not help: " + ignoredText(c)
 }

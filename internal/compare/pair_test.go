@@ -16,7 +16,7 @@ import (
 func TestOneRunAgainstOne(t *testing.T) {
 	usual := quick(10_000, 50_000, 8000)
 	const repeat = "repeat with --repeats 5, the earlier run too: "
-	const again = "measure again once the cause is gone, as more repeats do not help: "
+	const again = "measure again once the cause is gone, because more repeats do not help: "
 	busy := func(r record.RunReport, others float64) record.RunReport {
 		r = warned(r, record.WarnOthersActive, 0, 1, 2)
 		for i := range r.Steps {

@@ -63,7 +63,7 @@ func (c Config) checkFiles(f *findings) {
 		for _, root := range []string{"/dev", "/proc", "/sys"} {
 			f.need(file.Path != root && !strings.HasPrefix(file.Path, root+"/"), Problem{
 				Field: at, Value: file.Path, Wrong: "is not on a filesystem of a drive",
-				Want: "a file or directory on one: block devices are chosen under devices",
+				Want: "a file or directory on such a filesystem; block devices belong under devices",
 			})
 		}
 		paths.check(f, at, filepath.Clean(file.Path), file.Path)

@@ -29,7 +29,7 @@ func checkProbe(f *findings, field string, p record.Probe) {
 		Field: at("block_size"), Value: FormatSize(p.BlockBytes), Wrong: "is not a power of two", Want: "512, 1KiB, 2KiB, 4KiB and so on to 16MiB",
 	})
 	f.need(p.Direction != record.Read || !p.Datasync, Problem{
-		Field: at("datasync"), Value: "true", Wrong: "is for write probes", Want: "direction: write, or no datasync",
+		Field: at("datasync"), Value: "true", Wrong: "is only for write probes", Want: "direction: write, or no datasync",
 	}, at("direction"))
 	f.need(p.Direction != record.Write || p.Targets != record.OnDevices, Problem{
 		Field: at("targets"), Value: string(p.Targets), Wrong: "is not for write probes: block devices are never written",

@@ -39,7 +39,7 @@ func (f *findings) accept(n *yaml.Node, name string, kind yaml.Kind, want string
 	p := Problem{Line: n.Line, Field: name, Want: want}
 	switch {
 	case n.Kind == yaml.AliasNode:
-		p.Value, p.Wrong, p.Want = "*"+n.Value, "is an alias", "the value itself: aliases are not read"
+		p.Value, p.Wrong, p.Want = "*"+n.Value, "is an alias", "the value itself: aliases are not supported"
 	case n.Style&yaml.TaggedStyle != 0:
 		p.Value, p.Wrong, p.Want = n.Tag, "is a tag", "the value without it"
 	case n.Kind == kind:

@@ -42,6 +42,6 @@ func (c *Fleet) form() section {
 
 func (c Fleet) check(f *findings) {
 	f.need(c.LeaseDuration%time.Second == 0, Problem{
-		Field: "fleet.lease_duration", Value: FormatDuration(c.LeaseDuration), Wrong: "is not of whole seconds", Want: "e.g. 2m",
+		Field: "fleet.lease_duration", Value: FormatDuration(c.LeaseDuration), Wrong: "is not a whole number of seconds", Want: "e.g. 2m",
 	})
 }

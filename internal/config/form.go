@@ -16,13 +16,13 @@ func (c *Config) form() section {
 	return section{
 		{"node", atStart{text(&c.Node)}, `The name of this machine. Nodes with different names start their rounds at different times. "" is the host name.`},
 		{"state_dir", atStart{absoluteOrEmpty(&c.StateDir)}, `The directory for baselines, drift state and run reports. "" is /var/lib/ssdprobe for root, and the XDG state directory for other users.`},
-		{"lock_dir", atStart{absoluteOrEmpty(&c.LockDir)}, "The directory for one lock file per device: the daemon and `ssdprobe run` never measure a device at the same time. \"\" is /run/ssdprobe/locks for root, and a directory of their own for other users."},
+		{"lock_dir", atStart{absoluteOrEmpty(&c.LockDir)}, "The directory for one lock file per device: the daemon and `ssdprobe run` never measure a device at the same time. \"\" is /run/ssdprobe/locks for root, and a directory for each other user."},
 		{"host_root", atStart{absolute(&c.HostRoot)}, `The directory that contains the host's /sys, /proc and /dev. Change it in a container that mounts them elsewhere; the pods in deploy/ leave it at /.`},
 		{"listen", atStart{list[string]{
 			dst: &c.Listen, fresh: zero[string], form: address,
 			empty: &Problem{Wrong: "has no address", Want: wantAddress},
 		}}, `Addresses of the HTTP server, which has the metrics, the status page and a read-only API.`},
-		{"reload_on_change", flag(&c.ReloadOnChange), `true loads this file when it changes, as SIGHUP does. false only says in the log and on the status page that it has changed, so that a mistake does not reach all nodes at once.`},
+		{"reload_on_change", flag(&c.ReloadOnChange), `true loads this file when it changes, as SIGHUP does. false only reports the change, in the log and on the status page, so that a mistake does not reach all nodes at once.`},
 		{"discovery_interval", atLeast(duration(&c.DiscoveryInterval), time.Second), `How often to look for devices that were added or removed.`},
 		{"rounds_at_once", atStart{within(count(&c.RoundsAtOnce).as("number of rounds"), 1, 64)}, `How many rounds may run at the same time on this node. Devices that share a bus would slow each other down.`},
 		{"devices", c.Devices.form(), `Which block devices are watched. They are opened read-only and never written.`},
@@ -41,10 +41,10 @@ durable-write-4k writes and waits for the drive: what a commit costs. It writes 
 			`Scheduled runs of fio suites, one at a time on this node. The probes of a target pause during its run. Reports are kept in state_dir; the latest figures are metrics (ssdprobe_run_*).`},
 		{"quiet_hours", list[Quiet]{dst: (*[]Quiet)(&c.QuietHours), fresh: defaultQuiet, form: quietForm, example: exampleQuiet()},
 			"Times in which the daemon starts no I/O of its own. No probe runs, no scheduled run begins, and one in progress ends early. Rounds are not due then, so none counts as busy, and the alerts about missing results wait. The daemon still reads the health of drives, and `ssdprobe run` still works."},
-		{"fleet", atStart{c.Fleet.form()}, "A limit on how many nodes of a Kubernetes cluster execute scheduled runs at the same time, by Lease objects. The pods need a role and a token for it, which they do not have by default: see docs/install-kubernetes.md. Probes and `ssdprobe run` are not limited."},
-		{"kubernetes", atStart{c.Kubernetes.form()}, "What a Kubernetes cluster is told of the drives of this node. It needs a role and an admission policy, which are not there by default: see docs/install-kubernetes.md. Nothing is asked of the cluster otherwise."},
+		{"fleet", atStart{c.Fleet.form()}, "A limit on how many nodes of a Kubernetes cluster execute scheduled runs at the same time. Lease objects enforce it. The pods need a role and a token for it, which they do not have by default: see docs/install-kubernetes.md. Probes and `ssdprobe run` are not limited."},
+		{"kubernetes", atStart{c.Kubernetes.form()}, "Reports about the drives of this node to its Kubernetes cluster. They need a role and an admission policy, which do not exist by default: see docs/install-kubernetes.md. While they are off, they cause no request to the cluster."},
 		{"drift", c.Drift.form(), "How a device is compared with its own past. docs/drift.md explains it; the delays below are medians of the measurements there. `ssdprobe drift replay` shows what other values would have said about your own history."},
-		{"io_latency", atStart{oneOf(text(&c.IOLatency), "a way to time I/O", IOLatencyAuto, IOLatencyAlways, IOLatencyNever)}, "Whether eBPF programs in the kernel time each I/O of applications, for the metric ssdprobe_io_latency_seconds. They need CAP_BPF and CAP_PERFMON, and Linux 5.15 or later. auto does without where they cannot run, and says why; always then ends with an error; never does not try. docs/traffic.md explains it."},
+		{"io_latency", atStart{oneOf(text(&c.IOLatency), "a way to time I/O", IOLatencyAuto, IOLatencyAlways, IOLatencyNever)}, "Whether eBPF programs in the kernel time each I/O of applications, for the metric ssdprobe_io_latency_seconds. They need CAP_BPF and CAP_PERFMON, and Linux 5.15 or later. With auto, the daemon goes on without them where they cannot run, and says why. With always, it exits with an error there. With never, it does not try to load them. docs/traffic.md explains it."},
 		{"health", c.Health.form(), `SMART data, temperatures, settings and interrupts of drives. NVMe controllers need CAP_SYS_ADMIN; SATA and SAS drives need smartctl, and a sleeping drive is not woken.`},
 		{"recorder", recorderForm(&c.Recorder), "The flight recorder. It keeps the last ten minutes in memory, a second at a time: what each watched device did, and what the host did. A stall or a verdict (degraded, severe) writes the minute before and the minute after it to state_dir: see `ssdprobe record`. It starts no I/O on a drive."},
 	}
@@ -52,9 +52,9 @@ durable-write-4k writes and waits for the drive: what a commit costs. It writes 
 
 func recorderForm(s *recorder.Settings) section {
 	return section{
-		{"enabled", flag(&s.Enabled), `false records nothing, and needs no memory. What is stored stays.`},
+		{"enabled", flag(&s.Enabled), `false records nothing and needs no memory. Stored recordings stay.`},
 		{"max_recordings", within(count(&s.MaxRecordings).as("number of recordings"), 1, 1000), `How many recordings are kept. The oldest go first.`},
-		{"max_size", within(size(&s.MaxBytes), 1<<20, 1<<30), `How many bytes all recordings may take, compressed: 3 to 200 KiB each. The daemon has them in memory for the status page, too. Their files are a third larger.`},
+		{"max_size", within(size(&s.MaxBytes), 1<<20, 1<<30), `How many bytes all recordings may take, compressed. One takes 3 to 200 KiB. The daemon also keeps them in memory, for the status page. Their files are a third larger.`},
 		{"names", flag(&s.Names), `true records which process and control group submitted each of the slowest I/Os, where eBPF programs time them. The web never shows them. docs/security.md says who can see them.`},
 	}
 }
@@ -99,10 +99,10 @@ func probeForm(p *record.Probe) field {
 		{"name", matching(required(text(&p.Name), "a name, e.g. read-4k"), "a name", "at most 40 of the characters a to z, 0 to 9 and -", probeName), "a to z, 0 to 9 and -, at most 40"},
 		{"direction", oneOf(text(&p.Direction), "a direction", record.Read, record.Write), "what an I/O does"},
 		{"pattern", oneOf(text(&p.Pattern), "a pattern", record.Random, record.Sequential), "order of the blocks"},
-		{"block_size", within(size(&p.BlockBytes), minBlockBytes, maxBlockBytes), "bytes of one I/O, a power of two; on a drive of larger logical blocks, such as 16 KiB, the probe uses those and the finding larger_blocks says so"},
+		{"block_size", within(size(&p.BlockBytes), minBlockBytes, maxBlockBytes), "bytes of one I/O, a power of two; on a drive with larger logical blocks, such as 16 KiB, the probe uses those and reports the finding larger_blocks"},
 		{"queue_depth", within(count(&p.QueueDepth).as("number of I/Os"), 1, 64), "I/Os in flight, at most ios"},
 		{"ios", within(count(&p.IOs).as("number of I/Os"), 1, 100_000), "counted I/Os in a round"},
-		{"warmup_ios", within(count(&p.WarmupIOs).as("number of I/Os"), 0, 1000), "I/Os before them that are not counted, to wake CPU and drive"},
+		{"warmup_ios", within(count(&p.WarmupIOs).as("number of I/Os"), 0, 1000), "uncounted I/Os at the start of a round, to wake CPU and drive"},
 		{"datasync", flag(&p.Datasync), "fdatasync after each write; needs direction: write"},
 		{"interval", atLeast(duration(&p.Interval), time.Second), "mean time from round to round; each start is moved by up to a quarter of it, at random"},
 		{"timeout", atLeast(duration(&p.Timeout), 100*time.Millisecond), "time after which the device counts as hung"},
@@ -112,13 +112,13 @@ func probeForm(p *record.Probe) field {
 
 func (a *Admission) form() section {
 	return section{
-		{"max_utilisation", auto(&a.MaxUtilisation, within(ratio(nil).as("ratio of time"), 0, 1)), `Skip a round if others keep the device busy for more than this share of the time. auto is 0.8 on hard disks and before full runs. Probes of other devices then have no such limit: busy time says nothing of a drive that serves many I/Os at a time. A value that you set here, or in the next two keys, always applies, to all devices and to forced rounds.`},
-		{"max_in_flight", auto(&a.MaxInFlight, atLeast(count[int64](nil).as("number of I/Os"), 0)), `Skip a round if others have more I/Os than this in flight. auto is a mean of 32, while the device does at least 75 % of the most work that it was seen to do: a drive that is slow is still measured.`},
-		{"max_io_pressure", auto(&a.MaxIOPressure, within(ratio(nil).as("ratio of time"), 0, 1)), `Skip a round if tasks of this host wait for I/O for more than this share of the time (/proc/pressure/io). auto is 0.6, for devices on which others keep more than 4 I/Os in flight: a slow drive does not stop the probes of the others.`},
-		{"forced_interval", duration(&a.ForcedInterval), `However busy a device is, each probe has a small round on it after this time without one: at most 32 I/Os and 8 to warm up. Such rounds are marked as loaded and not compared with the baseline. There are none on hard disks, sleeping drives and drives that hang, and none that a limit set above forbids. 0s stops them.`},
-		{"max_cpu_wait", atStart{within(ratio(&a.MaxCPUWait).as("ratio of time"), 0, 1)}, `Discard a round that waited for a CPU for more than this share of its time: it measured the CPU. It is shown as disturbed.`},
-		{"write_budget_per_day", atLeast(size(&a.WriteBytesPerDay).as("size a day"), 0), `How much the write probes may write to one file in a day, which bounds the wear. They have equal shares, and a restart gives them no more. Rounds beyond that are skipped, spread over the day. 0 stops write probes.`},
-		{"confirmations_per_hour", within(count(&a.ConfirmationsPerHour).as("number of rounds"), 0, 120), `How many rounds an hour may run out of turn on one target. A suspicion asks for some, on this drive and on others beside it, so that it is confirmed or refuted within a minute. There are none in quiet hours, they wait for a scheduled run to end, and the limits and the write budget apply. 0 stops them.`},
+		{"max_utilisation", auto(&a.MaxUtilisation, within(ratio(nil).as("ratio of time"), 0, 1)), `Skip a round if others keep the device busy for more than this share of the time. auto is 0.8 on hard disks and before full runs. It sets no limit for probes of other devices, because busy time says nothing about a drive that serves many I/Os at a time. A value that you set here, or in the next two keys, always applies: to all devices, and to forced rounds.`},
+		{"max_in_flight", auto(&a.MaxInFlight, atLeast(count[int64](nil).as("number of I/Os"), 0)), `Skip a round if others have more I/Os than this in flight. auto is a mean of 32. It applies only while the device does at least 75 % of the most work that it was seen to do, so that a slow drive is still measured.`},
+		{"max_io_pressure", auto(&a.MaxIOPressure, within(ratio(nil).as("ratio of time"), 0, 1)), `Skip a round if tasks of this host wait for I/O for more than this share of the time (/proc/pressure/io). auto is 0.6. It applies only to devices on which others keep more than 4 I/Os in flight, so that a slow drive does not stop the probes of other drives.`},
+		{"forced_interval", duration(&a.ForcedInterval), `After this time without a round, a probe runs a small one even if the device is busy: at most 32 I/Os, and 8 to warm up. Such rounds are marked as loaded and not compared with the baseline. Hard disks, sleeping drives and drives that hang get none. A limit that you set above still applies. 0s turns them off.`},
+		{"max_cpu_wait", atStart{within(ratio(&a.MaxCPUWait).as("ratio of time"), 0, 1)}, `Discard a round that waited for a CPU for more than this share of its time, because it measured the CPU. It is shown as disturbed.`},
+		{"write_budget_per_day", atLeast(size(&a.WriteBytesPerDay).as("size a day"), 0), `How much all write probes together may write to one file in a day, to limit wear. They have equal shares, and a restart does not renew the budget. Rounds beyond it are skipped, spread over the day. 0 stops write probes.`},
+		{"confirmations_per_hour", within(count(&a.ConfirmationsPerHour).as("number of rounds"), 0, 120), `How many rounds may run out of turn on one target in an hour. They confirm or refute a suspicion within a minute, on the suspected drive and on others of the node. None run in quiet hours, they wait for a scheduled run to end, and the limits and the write budget apply to them. 0 turns them off.`},
 	}
 }
 
@@ -128,9 +128,9 @@ func (d *Drift) form() section {
 		{"baseline_rounds", within(count(&d.BaselineRounds).as("number of rounds"), 10, 100_000), `How many good rounds make an early baseline: 120 rounds of read-4k are an hour. From then on, a device that is 1.7 times slower or more is reported.`},
 		{"threshold", within(ratio(&d.Threshold).as("ratio of the baseline"), 0.01, 10), `The smallest shift that is judged while the baseline is provisional, until the end of the first day: 0.2 is 20 %. A lower value reports more, with less certainty.`},
 		{"smallest_effect", within(ratio(&d.SmallestEffect).as("ratio of the baseline"), 0.01, 1), `The smallest shift that matters once the baseline is final. Smaller ones never raise an alarm. A drive that is 10 % slower is found after 33 min at 8 %, after 30 min at 4 %, and after a day or never at 15 %. One that is 20 % slower is found after 22 to 26 min with each. Raise it for drives whose speed varies by itself.`},
-		{"false_alarms_per_device_year", within(number(&d.FalseAlarmsPerYear).as("number of alarms a year"), 0.001, 100), `How many statistics of a device may be called slower by chance in a year; its probes and its traffic share them. Fewer false alarms mean longer delays. A drive that is 10 % slower is found after 28 min with 5 a year, 33 min with 0.5, and 39 min with 0.05. One that is 50 % slower is found after 12 min with each.`},
+		{"false_alarms_per_device_year", within(number(&d.FalseAlarmsPerYear).as("number of alarms a year"), 0.001, 100), `How many false alarms a device may have in a year: statistics that are called slower by chance. Its probes and its traffic share this number. Fewer false alarms mean longer delays. A drive that is 10 % slower is found after 28 min with 5 a year, 33 min with 0.5, and 39 min with 0.05. One that is 50 % slower is found after 12 min with each.`},
 		{"data_sheets", list[record.DataSheet]{dst: &d.DataSheets, fresh: zero[record.DataSheet], form: sheetForm, example: exampleSheets()},
-			"What makers promise, by model. It finds drives that were slow from the first day: they never drift. The first sheet whose model matches counts. The other keys are those of a file for `ssdprobe run --spec`, in decimal units.\n" +
+			"What makers promise, by model. It finds drives that were slow from the first day, because these never drift. The first sheet whose model matches counts. The other keys are those of a file for `ssdprobe run --spec`, in decimal units.\n" +
 				"The daemon compares reads with queue depth 1 on raw devices. Blocks up to 4 KiB are too slow when their median is 1.5 times random-read-latency. Larger blocks are too slow at twice that latency plus the time their bytes take at sequential-read.\n" +
 				"IOPS and writes are compared by `ssdprobe run --spec` only: no probe reaches the queue depths that they are promised for."},
 	}
@@ -140,7 +140,7 @@ func (h *Health) form() section {
 	return section{
 		{"enabled", flag(&h.Enabled), `false reads no drive and counts no interrupts.`},
 		{"interval", atLeast(duration(&h.Interval), time.Second), `How often each drive is read.`},
-		{"interrupts", interruptsForm(&h.Interrupts), "How much the metrics say of the interrupts of an NVMe controller. summary is the sum of all queues. all adds ssdprobe_nvme_queue_interrupts_total: each queue has a series for interrupts on CPUs near the drive and one for those far away. A controller has a queue for each CPU, and one more: a machine with 128 CPUs has up to 258 series more for each drive."},
+		{"interrupts", interruptsForm(&h.Interrupts), "How detailed the metrics for the interrupts of an NVMe controller are. summary is the sum of all queues. all adds ssdprobe_nvme_queue_interrupts_total, in which each queue has a series for interrupts on CPUs near the drive and one for those far away. A controller has one queue for each CPU and one more, so a machine with 128 CPUs has up to 258 more series for each drive."},
 		{"devices", list[HealthOf]{
 			dst: &h.Devices, fresh: zero[HealthOf], form: healthOfForm,
 			example: []HealthOf{{Rule: device.Rule{Name: "nvme0n1"}, Interrupts: InterruptsAll}},

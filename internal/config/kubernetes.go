@@ -14,9 +14,9 @@ const TaintNone = "none"
 
 func (c *Kubernetes) form() section {
 	return section{
-		{"enabled", flag(&c.Enabled), "true sets the condition SlowDrive of the node, with the words of `ssdprobe check`, and creates events when a verdict begins and ends. The name of the node is `node`."},
+		{"enabled", flag(&c.Enabled), "true sets the condition SlowDrive of the node, in the words of `ssdprobe check`, and creates events when a verdict begins and ends. The key node is the name of the Node object."},
 		{"taint", effect(text(&c.Taint)), `The effect of the taint ssdprobe/slow-drive, which the node has while a drive or the host is severe: none for no taint, PreferNoSchedule or NoSchedule. NoExecute is refused, because it evicts pods.`},
-		{"max_taints", within(count(&c.MaxTaints).as("number of nodes"), 1, 64), `How many nodes may have the taint at the same time, by leases. Use the same value on all nodes.`},
+		{"max_taints", within(count(&c.MaxTaints).as("number of nodes"), 1, 64), `How many nodes may have the taint at the same time. Leases enforce it. Use the same value on all nodes.`},
 		{"namespace", namespaceOf(&c.Namespace), `The namespace of the leases. "" is the namespace of the pod.`},
 		{"kubeconfig", absoluteOrEmpty(&c.Kubeconfig), `The kubeconfig file, for nodes where ssdprobe runs outside the cluster. "" uses the service account of the pod.`},
 	}

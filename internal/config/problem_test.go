@@ -99,7 +99,7 @@ func TestProblems(t *testing.T) {
 			`line 3: devices.include[0].max_size: "1kB" is below min_size; want 1KiB or more`},
 		{"two files of one path", "files:\n  - path: /srv/a\n  - path: /srv/b/../a\n", `line 3: files[1].path: "/srv/b/../a" is the same as files[0].path; want it once`},
 		{"a file among devices", "files: [{path: /srv/../dev/sda}]\n",
-			`line 1: files[0].path: "/srv/../dev/sda" is not on a filesystem of a drive; want a file or directory on one: block devices are chosen under devices`},
+			`line 1: files[0].path: "/srv/../dev/sda" is not on a filesystem of a drive; want a file or directory on such a filesystem; block devices belong under devices`},
 		{"a file without path", "files:\n  - size: 1GiB\n", "line 2: files[0].path: is missing; want a path that begins with /"},
 		{"blocks too large for a file", "files:\n  - path: /a\n    size: 16MiB\nprobes:\n  - {name: big, block_size: 16MiB, ios: 2}\n",
 			`line 3: files[0].size: "16MiB" holds less than two blocks of probe big; want 32MiB or more`},
@@ -111,7 +111,7 @@ func TestProblems(t *testing.T) {
 		{"a namespace that Kubernetes would refuse", "fleet: {namespace: -a}\n",
 			`line 1: fleet.namespace: "-a" is not a namespace; want letters a to z, digits and -, neither first nor last a -, or "" for the pod's own`},
 		{"a short lease", "fleet: {lease_duration: 5s}\n", `line 1: fleet.lease_duration: "5s" is out of range; want 10s to 1h`},
-		{"half a second of a lease", "fleet: {lease_duration: 10500ms}\n", `line 1: fleet.lease_duration: "10500ms" is not of whole seconds; want e.g. 2m`},
+		{"half a second of a lease", "fleet: {lease_duration: 10500ms}\n", `line 1: fleet.lease_duration: "10500ms" is not a whole number of seconds; want e.g. 2m`},
 		{"a taint that evicts", "kubernetes: {taint: NoExecute}\n",
 			`line 1: kubernetes.taint: "NoExecute" would evict the pods of the node; want one of none, PreferNoSchedule, NoSchedule`},
 		{"a taint of another kind", "kubernetes: {taint: noschedule}\n",
@@ -121,7 +121,7 @@ func TestProblems(t *testing.T) {
 
 		// Combinations in probes.
 		{"datasync without writes", "probes:\n  - name: a\n    datasync: true\n",
-			`line 3: probes[0].datasync: "true" is for write probes; want direction: write, or no datasync`},
+			`line 3: probes[0].datasync: "true" is only for write probes; want direction: write, or no datasync`},
 		{"writes to devices", "probes:\n  - name: a\n    direction: write\n    targets: devices\n",
 			`line 4: probes[0].targets: "devices" is not for write probes: block devices are never written; want files, or direction: read`},
 		{"deeper than it is long", "probes:\n  - name: a\n    queue_depth: 8\n    ios: 4\n", `line 3: probes[0].queue_depth: "8" is above ios; want at most 4`},
@@ -156,7 +156,7 @@ func TestValidateWithoutFile(t *testing.T) {
 		c.Health.Interval, c.Health.Interrupts = 0, "some"
 		c.Health.Devices = []config.HealthOf{{Rule: device.Rule{Name: "a"}}, {Interrupts: config.InterruptsAll}}
 	})
-	assert.EqualError(t, c.Validate(), `node: "a\xffb" has characters that cannot be shown; want letters, digits, signs and spaces
+	assert.EqualError(t, c.Validate(), `node: "a\xffb" has characters that cannot be printed; want letters, digits, punctuation and spaces
 host_root: is empty; want a path that begins with /
 listen: has no address; want host:port or :port, e.g. 127.0.0.1:10040, [::1]:10040, :10040
 rounds_at_once: "65" is out of range; want 1 to 64

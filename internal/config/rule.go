@@ -127,7 +127,7 @@ func printable[T ~string]() rule[T] {
 	return rule[T]{
 		holds: func(v T) bool { return utf8.ValidString(string(v)) && !strings.ContainsFunc(string(v), odd) },
 		problem: func(v T) Problem {
-			return Problem{Value: string(v), Wrong: "has characters that cannot be shown", Want: "letters, digits, signs and spaces"}
+			return Problem{Value: string(v), Wrong: "has characters that cannot be printed", Want: "letters, digits, punctuation and spaces"}
 		},
 	}
 }

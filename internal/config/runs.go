@@ -46,10 +46,10 @@ func runForm(r *Run) field {
 		{"suite", required(text(&r.Suite), "a suite, e.g. quick; see ssdprobe run --help"), "the suite; ssdprobe suites lists them"},
 		{"set", list[string]{dst: &r.Set, fresh: zero[string], form: parameter}, "its parameters"},
 	}, r.form(), section{
-		{"window", within(duration(&r.Window), time.Minute, 7*day), "the run begins within this time or not at all, and ends with it"},
+		{"window", within(duration(&r.Window), time.Minute, 7*day), "a run begins within this time or not at all, and is ended when that time is over"},
 		{"targets", list[string]{dst: &r.Targets, fresh: zero[string], form: func(v *string) field { return glob(v) }}, "ids, device names or paths; without it, all"},
-		{"max_cpu_pressure", within(ratio(&r.MaxCPUPressure).as("ratio of time"), 0, 1), "it ends early if tasks of this host wait for a CPU for more of the time"},
-		{"max_others", within(ratio(&r.MaxOthers).as("ratio of bytes"), 0.01, 1), "or if others move more of the device's bytes for 5 s; 1 allows any"},
+		{"max_cpu_pressure", within(ratio(&r.MaxCPUPressure).as("ratio of time"), 0, 1), "a run ends early if tasks of this host wait for a CPU for more than this share of the time"},
+		{"max_others", within(ratio(&r.MaxOthers).as("ratio of bytes"), 0.01, 1), "a run ends early if others move more than this share of the device's bytes for 5 s; 1 allows any"},
 		{"keep", within(count(&r.Keep).as("number of reports"), 1, 1000), "how many reports of the suite to keep per target"},
 	})
 }

@@ -143,7 +143,7 @@ func bound(dst *int64) scalar[int64] {
 	s.parse = func(text string) (int64, error) {
 		n, err := ParseSize(text)
 		if err == nil && n == 0 {
-			err = Problem{Value: text, Wrong: "bounds nothing", Want: "1 byte or more, or the key left out"}
+			err = Problem{Value: text, Wrong: "sets no limit", Want: "1 byte or more, or the key left out"}
 		}
 		return n, err
 	}

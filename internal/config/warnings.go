@@ -34,7 +34,7 @@ func (c Config) Warnings() []string {
 	all = append(all, c.limitWarnings()...)
 	for _, p := range c.Probes {
 		if c.Drift.Window < 2*p.Interval {
-			all = append(all, fmt.Sprintf("the figures shown of probe %s are those of single rounds: drift.window %s holds less than two of its intervals of %s; verdicts do not depend on it",
+			all = append(all, fmt.Sprintf("the figures of probe %s are those of single rounds: drift.window %s is shorter than two of its intervals of %s; verdicts do not depend on it",
 				p.Name, FormatDuration(c.Drift.Window), FormatDuration(p.Interval)))
 		}
 	}
@@ -44,7 +44,7 @@ func (c Config) Warnings() []string {
 	smallest := slices.MinFunc(c.Files, func(a, b File) int { return cmp.Compare(a.SizeBytes, b.SizeBytes) })
 	for _, p := range c.Probes {
 		if p.RunsOn(true) && p.RoundBytes() > smallest.SizeBytes {
-			all = append(all, fmt.Sprintf("a round of probe %s moves %s, more than %s holds (%s): blocks are used again, and the drive's cache may answer",
+			all = append(all, fmt.Sprintf("a round of probe %s moves %s, more than %s holds (%s): blocks are reused, and the drive's cache may answer",
 				p.Name, FormatSize(p.RoundBytes()), smallest.Path, FormatSize(smallest.SizeBytes)))
 		}
 	}

@@ -57,7 +57,7 @@ type calendar struct {
 func (c *calendar) restoreSettings() {
 	restored, err := settings.RestorePending(settings.Options{FS: c.fs, Store: c.state.Store, OpenNVMe: nvme.Open})
 	for _, what := range restored {
-		c.log.Warn("restored a setting that a run which was killed had left changed", "setting", what)
+		c.log.Warn("restored a setting that a killed run had left changed", "setting", what)
 	}
 	if err != nil {
 		c.log.Error("restore the settings that a run had changed", "err", err)

@@ -135,7 +135,7 @@ func New(o Options) (*Daemon, error) {
 // Commands then need the URL.
 func (d *Daemon) Announce(urls []string) {
 	if err := d.shared.state.save(context.Background(), saveTimeout, func(s state.Dir) error { return s.Announce(urls) }); err != nil {
-		d.shared.log.Error("cannot note where this daemon answers; give commands its --url", "err", err)
+		d.shared.log.Error("cannot store the address of this daemon; give commands its --url", "err", err)
 	}
 }
 
@@ -239,7 +239,7 @@ func (d *Daemon) Ready() error {
 	return nil
 }
 
-const notReady = "devices and files are being looked for"
+const notReady = "the daemon is still looking for devices and files"
 
 // Discovered is closed when the first discovery is over.
 func (d *Daemon) Discovered() <-chan struct{} { return d.first }

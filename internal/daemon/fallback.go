@@ -42,7 +42,7 @@ func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candida
 	case nothing:
 		now.warning = record.Warning{
 			Code: record.WarnNothingWatched,
-			Text: "nothing is watched: no device here is selected and may be opened, files is empty and fallback_file is false; devices that come are watched",
+			Text: "nothing is watched: no device is both selected and readable, files is empty and fallback_file is false; devices that appear are watched",
 		}
 	}
 	d.mu.Lock()
@@ -68,6 +68,6 @@ func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candida
 
 // FallbackText returns a text that says that the fallback file is used, and how to turn that off.
 func FallbackText(path string) string {
-	return fmt.Sprintf("no device here is selected and may be opened, and files is empty: a probe file of %s is made in %s and measured instead, "+
+	return fmt.Sprintf("no device is both selected and readable, and files is empty: a probe file of %s is made in %s and measured instead, "+
 		"with durable writes; fallback_file: false in the configuration switches that off", config.FormatSize(fallbackBytes), path)
 }

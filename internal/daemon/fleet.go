@@ -23,7 +23,7 @@ const (
 )
 
 // errNotPermitted means that a run has to wait for other nodes, or for an answer of the API server.
-var errNotPermitted = errors.New("not permitted to run now")
+var errNotPermitted = errors.New("no lease to run now")
 
 // permits coordinates the runs of this node with those of other nodes. A nil permits always permits, because there is
 // no fleet.
@@ -70,7 +70,7 @@ func (p *permits) under(ctx context.Context, do func(context.Context) (record.Ru
 	if err != nil {
 		return record.RunReport{}, fmt.Errorf("%w: %w", errNotPermitted, err)
 	}
-	p.log.Info("permitted to run", "lease", permit.Name())
+	p.log.Info("took a lease to run", "lease", permit.Name())
 	running, end := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -87,7 +87,7 @@ func (p *permits) under(ctx context.Context, do func(context.Context) (record.Ru
 	err = permit.Release(context.WithoutCancel(ctx))
 	p.note(start, err)
 	if err != nil {
-		p.log.Warn("the permit to run was not given back; it runs out", "err", err)
+		p.log.Warn("could not release the lease to run; it expires by itself", "err", err)
 	}
 	return report, runErr
 }
@@ -130,9 +130,9 @@ func (p *permits) note(start time.Time, err error) {
 	p.mu.Unlock()
 	switch {
 	case err != nil && before:
-		p.log.Warn("the API server cannot be asked for permits to run: none begins, and one that holds a permit ends before that runs out", "err", err)
+		p.log.Warn("cannot ask the API server for leases to run: no run begins, and a run that holds a lease ends before it expires", "err", err)
 	case err == nil && !before:
-		p.log.Info("the API server can be asked for permits to run again")
+		p.log.Info("the API server can be asked for leases to run again")
 	}
 }
 

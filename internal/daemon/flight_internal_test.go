@@ -86,7 +86,7 @@ func TestTheRecordingOfAStallThatWasADiscard(t *testing.T) {
 	status := d.recorded()
 	require.Len(t, status.Recordings, 1)
 	require.Len(t, status.Recordings[0].Triggers, 1)
-	assert.Equal(t, "no I/O completed for 70 s, with 1 in flight: no stall by the device (cause: discard)", status.Recordings[0].Triggers[0].Text)
+	assert.Equal(t, "no I/O completed for 70 s, with 1 in flight: not a stall of the device (cause: discard)", status.Recordings[0].Triggers[0].Text)
 }
 
 // When the daemon is stopped in the minute after a stall, it writes what it has, and finds it after a restart.

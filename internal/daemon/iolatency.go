@@ -41,14 +41,14 @@ func (t *timed) begin() error {
 	tracer, err := iolatency.Start()
 	if why := (*iolatency.UnavailableError)(nil); errors.As(err, &why) {
 		if t.mode == config.IOLatencyAlways {
-			return fmt.Errorf("io_latency is always, and it cannot be: %w; or set io_latency to auto", err)
+			return fmt.Errorf("io_latency is always, but I/O cannot be timed: %w; or set io_latency to auto", err)
 		}
 		t.log.Info("the latency of applications' I/O is not known", "why", err)
 		t.without(why.Reason, &record.Warning{Code: record.WarnIOLatency, Text: err.Error()})
 		return nil
 	}
 	if err := iolatency.DropRights(); err != nil {
-		t.log.Warn("rights that are not needed any more stay", "err", err)
+		t.log.Warn("cannot drop rights that are no longer needed", "err", err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -74,7 +74,7 @@ func (w *watch) take(kept state.Target) error {
 		}
 		switch {
 		case errors.Is(err, probe.ErrPoolMismatch):
-			w.log.Warn("the device has another size than before; searching for written blocks anew", "err", err)
+			w.log.Warn("the size of the device changed; searching for written blocks again", "err", err)
 		case err != nil:
 			problems = append(problems, err)
 		default:

@@ -87,8 +87,8 @@ func (w *watch) mounted(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if w.mountPoint != "" && at != w.mountPoint && device.Inside(at, w.mountPoint) {
-		return "", fmt.Errorf("the filesystem at %s is not mounted, and a probe file is not made on the one at %s instead: "+
-			"mount it, or, when it is gone for good, forget it by ssdprobe baseline reset %s", w.mountPoint, at, w.spec.Path)
+		return "", fmt.Errorf("the filesystem at %s is not mounted, and no probe file is made on the one at %s instead: "+
+			"mount it; if it is gone for good, forget it with ssdprobe baseline reset %s", w.mountPoint, at, w.spec.Path)
 	}
 	return at, nil
 }

@@ -177,7 +177,7 @@ func (w *watch) tookLate(m record.Measurement) {
 	w.mu.Unlock()
 	w.shared.judging.look(func() { w.shared.judging.node.Returned(w.spec.ID, m.Start.Add(m.Duration)) })
 	w.shared.latencies.Observe(name, m)
-	w.log.Warn("a round that hung has returned", "probe", m.Probe, "began", m.Start, "slowest_io", m.Latency.Max(), "errors", m.Errors)
+	w.log.Warn("a round that hung has ended", "probe", m.Probe, "began", m.Start, "slowest_io", m.Latency.Max(), "errors", m.Errors)
 }
 
 // tell logs what is of interest to people: problems of the device, when they begin, change and end. It does not log

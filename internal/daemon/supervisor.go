@@ -20,7 +20,7 @@ type supervisor struct{ log *slog.Logger }
 // tell sends a state with sd_notify(3).
 func (s supervisor) tell(state string) {
 	if _, err := sd.SdNotify(false, state); err != nil {
-		s.log.Warn("cannot tell systemd what the daemon does", "state", state, "err", err)
+		s.log.Warn("cannot report the state of the daemon to systemd", "state", state, "err", err)
 	}
 }
 
@@ -46,7 +46,7 @@ func (d *Daemon) supervise(ctx context.Context) error {
 	defer s.tell(sd.SdNotifyStopping)
 	within, err := sd.SdWatchdogEnabled(false)
 	if err != nil {
-		return fmt.Errorf("read how often systemd wants to hear of the daemon: %w", err)
+		return fmt.Errorf("read the watchdog interval of systemd: %w", err)
 	}
 	if within == 0 {
 		<-ctx.Done()

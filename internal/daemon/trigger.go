@@ -20,9 +20,9 @@ func (d *Daemon) recordStall(dev traffic.Device, s record.Stall) {
 	}
 	switch {
 	case s.Ongoing:
-		t.Text += "; it goes on"
+		t.Text += "; the stall continues"
 	case !s.Telling():
-		t.Text += fmt.Sprintf(": no stall by the device (cause: %s)", s.Cause)
+		t.Text += fmt.Sprintf(": not a stall of the device (cause: %s)", s.Cause)
 	}
 	if w := d.ofDevice(dev.ID); w != nil {
 		t.TargetID = w.spec.ID
@@ -57,7 +57,7 @@ func (d *Daemon) recordVerdict(e judge.Event) {
 
 // recordRequest triggers a recording that a user requested. Without a target, it is about the node.
 func (d *Daemon) recordRequest(r state.Request) error {
-	t := record.Trigger{Time: r.Record.Asked, Kind: record.TriggerRequest, TargetID: r.Target, Text: "somebody asked for it"}
+	t := record.Trigger{Time: r.Record.Asked, Kind: record.TriggerRequest, TargetID: r.Target, Text: "an operator requested it"}
 	if w := d.current()[r.Target]; w != nil {
 		w.mu.Lock()
 		t.DeviceID = w.device.ID
@@ -66,7 +66,7 @@ func (d *Daemon) recordRequest(r state.Request) error {
 		return fmt.Errorf("%s is not watched", r.Target)
 	}
 	if d.trigger(t) == "" {
-		return errors.New("the recorder is off, or what was asked for is too long ago")
+		return errors.New("the recorder is off, or the requested time is too long ago")
 	}
 	return nil
 }

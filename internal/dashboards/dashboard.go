@@ -89,7 +89,7 @@ func links(from string) []Object {
 	for _, to := range []struct{ uid, title string }{{fleetUID, "Fleet"}, {deviceUID, "Device"}, {runsUID, "Runs"}} {
 		if to.uid != from {
 			all = append(all, Object{
-				"type": "link", "title": to.title, "url": "/d/" + to.uid, "icon": "dashboard", "tooltip": "The same devices there",
+				"type": "link", "title": to.title, "url": "/d/" + to.uid, "icon": "dashboard", "tooltip": "Open with the same devices",
 				"tags": []string{}, "asDropdown": false, "targetBlank": false, "includeVars": true, "keepTime": true,
 			})
 		}

@@ -6,7 +6,7 @@ const target = `instance="$instance",id="$id"`
 func deviceDashboard() Dashboard {
 	return Dashboard{
 		UID: deviceUID, Title: "ssdprobe / Device", Since: "now-24h",
-		Description: "All about one device or probe file: how fast it is, how fast it used to be, what changed in between, its health, and what measuring costs it.",
+		Description: "One device or probe file: how fast it is and was, which conditions changed, its health, and what measuring it costs.",
 		Variables:   variables("instance", "id"),
 		Annotations: deviceAnnotations(),
 		Rows: []Row{
@@ -34,29 +34,29 @@ func deviceAnnotations() []Object {
 	return []Object{
 		moment("Changes of conditions", "blue", `ssdprobe_conditions_changed_timestamp_seconds{`+target+`} * 1000`, "{{condition}} changed", "condition"),
 		moment("Onsets of drift", "red", `ssdprobe_drift_since_timestamp_seconds{`+target+`} * 1000`, "{{probe}} {{statistic}} began to drift", "probe,statistic"),
-		moment("Recordings", "orange", `ssdprobe_recording_last_timestamp_seconds{instance="$instance"} * 1000`, "a recording of the node was kept", "instance"),
+		moment("Recordings", "orange", `ssdprobe_recording_last_timestamp_seconds{instance="$instance"} * 1000`, "the node kept a recording", "instance"),
 		moment("Epochs", "purple", `ssdprobe_baseline_learned_timestamp_seconds{`+target+`} * 1000`, "baseline of {{probe}} learned", "probe"),
 	}
 }
 
 func deviceNow() []Panel {
 	return []Panel{
-		table("The target", "What it is: of a probe file, model, serial and firmware are those of the device below it.", 24, 4, []column{
+		table("The target", "What the target is. For a probe file, model, serial and firmware are those of the device below it.", 24, 4, []column{
 			{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"}, {field: "model", name: "Model"},
 			{field: "serial", name: "Serial"}, {field: "firmware", name: "Firmware"}, {field: "transport", name: "Transport"}, {field: "kind", name: "Kind"},
 			{field: "Value #B", name: "Size", unit: "decbytes"},
 		}, Query{Expr: `ssdprobe_device_info{` + target + `}`}, Query{Expr: `ssdprobe_device_size_bytes{` + target + `}`}),
-		number("Worst drift", "none", "How many times slower than its baseline the target is in its worst statistic that is judged. What is not judged is listed below.",
+		number("Worst drift", "none", "How many times slower than its baseline the worst statistic of the target is, among those that are judged. The others are listed below.",
 			`max(ssdprobe_drift_ratio{`+target+`} and on (job, instance, id, probe, statistic) ssdprobe_drift_state{`+target+`,state=~"stable|suspect|regressed|improved"})`,
 			steps("transparent", 1.2, "red")),
 		number("Can be probed", "bool_yes_no", "Whether the target can be probed now.", `min(ssdprobe_target_up{`+target+`})`, steps("red", 1, "green")),
-		number("Last good round", "s", "How long ago the last round was that measured the device. None while it is busy is normal for some hours.",
+		number("Last good round", "s", "How long ago a round last measured the device. While the device is busy, some hours without one are normal.",
 			`time() - max(ssdprobe_probe_last_success_timestamp_seconds{`+target+`})`, steps("green", 3600, "orange")),
-		number("Round in progress", "s", "How long the round in progress takes already; it grows while a device hangs. Empty between rounds.",
+		number("Round in progress", "s", "Age of the round in progress, which grows while a device hangs. Empty between rounds.",
 			`max(ssdprobe_probe_inflight_seconds{`+target+`})`, steps("green", 60, "red")),
-		number("PCIe link", "percentunit", "What the link carries, as a share of what drive and slot can do.",
+		number("PCIe link", "percentunit", "Bandwidth of the link, as a share of what drive and slot support.",
 			`min(device:ssdprobe_pcie_link:ratio{`+target+`})`, steps("orange", 1, "green")),
-		number("Written blocks", "percentunit", "Share of the device's blocks that read as written: blocks never written say nothing about its speed. Raw devices only.",
+		number("Written blocks", "percentunit", "Share of sampled blocks that hold written data. Blocks that were never written say nothing about the speed of a drive. Raw devices only.",
 			`max(ssdprobe_device_written_ratio{`+target+`})`, plain()),
 	}
 }
@@ -90,16 +90,17 @@ func latency() []Panel {
 	return []Panel{
 		series("Latency percentiles", "s", "Percentiles of all I/Os in the good rounds of the last minutes (drift.window, 5 min by default). A percentile reaches back up to 6 h until ten I/Os lie above it.", 12,
 			Query{Expr: `ssdprobe_probe_latency_percentile_seconds{` + target + `}`, Legend: "{{probe}} p{{percentile}}"}).logarithmic(),
-		series("IOPS", "iops", "I/Os per second in the good rounds of the last minutes, at the probe's queue depth: of one I/O at a time it is the inverse of the latency.", 12,
+		series("IOPS", "iops", "I/Os per second in the good rounds of the last minutes, at the probe's queue depth. At queue depth 1, it is the inverse of the mean latency.", 12,
 			Query{Expr: `ssdprobe_probe_iops{` + target + `}`, Legend: "{{probe}}"}).from0(),
-		heatmap("Latency of every I/O of probes", "How many I/Os had which latency. Native histograms where Prometheus stores them, else the few classic buckets.",
+		heatmap("Latency of every I/O of probes", "How many I/Os had which latency. From native histograms where Prometheus stores them, else from the few classic buckets.",
 			`ssdprobe_probe_latency_seconds`, target),
-		heatmap("Latency of applications' I/O", "How long the device took for the I/O of applications, each of them, without our own: reads, writes, flushes and discards. "+
-			"Empty where ssdprobe_io_latency_available is 0: eBPF programs time the I/O, which the rights, the kernel or the key io_latency may not allow.",
+		heatmap("Latency of applications' I/O", "How long the device took for each read, write, flush and discard of applications; I/O of ssdprobe is left out. Empty "+
+			"where ssdprobe_io_latency_available is 0: eBPF programs time the I/O, and missing rights, the kernel or the key io_latency can prevent that.",
 			`ssdprobe_io_latency_seconds`, target+`,stage="device"`),
-		series("99th percentile of every I/O", "s", "From the histogram, over the time between two points, and free of windows. Where Prometheus stores classic buckets only, it is no measurement below 250 µs and never more than 10 ms: see the percentiles above.", 12,
+		series("99th percentile of every I/O", "s", "From the histogram, over the time between two points instead of a window. Where Prometheus stores only classic "+
+			"buckets, values below 250 µs are not measured, and no value exceeds 10 ms: see the percentiles above.", 12,
 			Query{Expr: quantile("0.99"), Legend: "{{probe}} p99"}).logarithmic(),
-		series("I/Os measured", "iops", "I/Os that went into the histogram, per second: what the figures here are made from.", 12,
+		series("I/Os measured", "iops", "I/Os per second that the histogram counted: the data behind these panels.", 12,
 			Query{
 				Expr: `sum by (probe) (rate(ssdprobe_probe_latency_seconds_count{` + target + `}[$__rate_interval]))` +
 					` or histogram_count(sum by (probe) (rate(ssdprobe_probe_latency_seconds{` + target + `}[$__rate_interval])))`,
@@ -116,48 +117,48 @@ func driftPanels() []Panel {
 		}
 	}
 	ratio := series("Times slower than the baseline", "none",
-		"Each statistic against its baseline, with the dashed lower bound of its 95 % interval: it is at least so many times slower. 1 is as fast as ever; above is worse, for IOPS too. "+
-			"Marks show changes of conditions, onsets and new baselines.", 24,
+		"Each statistic against its baseline. The dashed line is the lower bound of its 95 % interval: it is at least this many times slower. 1 is as fast as the baseline; above 1 is worse, for IOPS too. "+
+			"Marks show changes of conditions, onsets of drift and new baselines.", 24,
 		Query{Expr: `ssdprobe_drift_ratio{` + target + `}`, Legend: "{{probe}} {{statistic}}"},
 		Query{Expr: `ssdprobe_drift_ratio_lower{` + target + `}`, Legend: "{{probe}} {{statistic}} at least"}).limit(1.2)
 	ratio.Overrides = []Object{band("B", "gray")}
 	ratio.Height = 10
 	return []Panel{
 		ratio,
-		timeline("Verdicts", "The verdict on each statistic over time. Green is what is known to be good; a gap is a time without ssdprobe.", 8,
+		timeline("Verdicts", "The verdict on each statistic over time. Only green is known to be good. A gap is a time without ssdprobe.", 8,
 			"ssdprobe_drift_state", target, "probe, statistic", "{{probe}} {{statistic}}", driftStates()),
-		table("Not judged, and why", "Statistics of which nobody knows whether they are slower, and for how long. docs/runbook.md has the reasons. Empty when all are judged.", 24, 6, []column{
+		table("Not judged, and why", "Statistics for which it is not known whether they are slower, and since how long. docs/runbook.md explains the reasons. Empty when all are judged.", 24, 6, []column{
 			{field: "probe", name: "Probe"}, {field: "statistic", name: "Statistic"}, {field: "reason", name: "Reason"}, {field: "Value", name: "For", unit: "s"},
 		}, Query{Expr: `time() - ssdprobe_drift_unjudged_since_timestamp_seconds{` + target + `}`}),
-		series("Baseline latencies", "s", "The learned reference of the latencies. A step is a new epoch: conditions changed and the baseline was learned anew.", 8,
+		series("Baseline latencies", "s", "The learned baseline of the latencies. A step is a new epoch: conditions changed, and the baseline was learned again.", 8,
 			Query{Expr: `ssdprobe_baseline_value{` + target + `,statistic=~".*_seconds"}`, Legend: "{{probe}} {{statistic}}"}).logarithmic(),
-		series("Baseline IOPS", "iops", "The learned reference of the IOPS. A step is a new epoch.", 8,
+		series("Baseline IOPS", "iops", "The learned baseline of the IOPS. A step is a new epoch.", 8,
 			Query{Expr: `ssdprobe_baseline_value{` + target + `,statistic="iops"}`, Legend: "{{probe}}"}).from0(),
-		series("Rounds of a baseline being learned", "none", "Good rounds that a new baseline is made from so far. It begins at 0 with each epoch. Empty once the baseline is learned.", 8,
+		series("Rounds of a baseline being learned", "none", "Good rounds collected for a new baseline so far. Each epoch begins at 0. Empty once the baseline is learned.", 8,
 			Query{Expr: `ssdprobe_baseline_samples{` + target + `}`, Legend: "{{probe}}"}).from0(),
 	}
 }
 
 func conditionPanels() []Panel {
 	return []Panel{
-		table("Current conditions", "What may rightly change the speed and changes most often. Empty where the machine does not say.", 12, 6, []column{
+		table("Current conditions", "The conditions that change most often and may explain a change of speed. Empty where the machine does not report them.", 12, 6, []column{
 			{field: "scheduler", name: "Scheduler"}, {field: "governor", name: "Governor"}, {field: "kernel", name: "Kernel"},
 			{field: "write_cache", name: "Write cache"}, {field: "numa_node", name: "NUMA node"},
 		}, Query{Expr: `ssdprobe_device_conditions_info{` + target + `}`}),
 		table("Last changes", "When each condition was last seen to change.", 12, 6, []column{
 			{field: "condition", name: "Condition"}, {field: "Value", name: "Changed", unit: "dateTimeFromNow"},
 		}, Query{Expr: `ssdprobe_conditions_changed_timestamp_seconds{` + target + `} * 1000`}),
-		table("Blamed for the drift", "Changes of conditions at the onset of a drift. Empty when there is no drift, or none that a change came with.", 12, 6, []column{
+		table("Blamed for the drift", "Changes of conditions at the onset of a drift. Empty when there is no drift, or when no condition changed at its onset.", 12, 6, []column{
 			{field: "probe", name: "Probe"}, {field: "condition", name: "Condition"}, {field: "from", name: "From"}, {field: "to", name: "To"},
 		}, Query{Expr: `ssdprobe_drift_attribution_info{` + target + `}`}),
-		table("Findings", "What to know of the device: docs/metrics.md says what to do for each. An empty probe means all of the target.", 12, 6, []column{
+		table("Findings", "Findings on the device. docs/metrics.md says what to do about each. An empty probe means the whole target.", 12, 6, []column{
 			{field: "severity", name: "Severity"}, {field: "code", name: "Finding"}, {field: "probe", name: "Probe"},
 		}, Query{Expr: `ssdprobe_finding{` + target + `}`}),
-		series("PCIe link", "percentunit", "What the link can carry as it trained, as a share of what drive and slot can do.", 12,
+		series("PCIe link", "percentunit", "Bandwidth of the link as it was trained, as a share of what drive and slot support.", 12,
 			Query{Expr: `device:ssdprobe_pcie_link:ratio{` + target + `}`, Legend: "{{device}}"}).from0(),
-		series("PCIe speed", "si:T/s", "Transfers per second and lane: as trained, and what drive and slot can do.", 6,
+		series("PCIe speed", "si:T/s", "Transfers per second and lane: as trained, and the most that drive and slot support.", 6,
 			Query{Expr: `ssdprobe_pcie_link_speed_transfers_per_second{` + target + `}`, Legend: "{{state}}"}).from0(),
-		series("PCIe width", "none", "Lanes: as trained, and what drive and slot can do.", 6,
+		series("PCIe width", "none", "Lanes: as trained, and the most that drive and slot support.", 6,
 			Query{Expr: `ssdprobe_pcie_link_width_lanes{` + target + `}`, Legend: "{{state}}"}).from0(),
 	}
 }

@@ -12,16 +12,16 @@ func called(what, family string) string {
 func growth(family string) string { return `increase(` + each(family) + `[$__rate_interval])` }
 
 func health() []Panel {
-	temperature := series("Temperature", "celsius", "Each sensor of the drive. Thermal limits differ by drive: time above them is beside this.", 12,
+	temperature := series("Temperature", "celsius", "Each sensor of the drive. Thermal limits differ between drives: the next panel shows the time above them.", 12,
 		Query{Expr: each("ssdprobe_nvme_temperature_celsius"), Legend: "{{controller}} {{sensor}}"})
 	return []Panel{
 		number("Critical warnings", "none", "Critical warnings that are set in the drive's health log.", `sum(`+each("ssdprobe_nvme_critical_warning")+`)`, steps("green", 1, "red")),
-		number("Worn", "percentunit", "Share of the life that the maker promises that is used up; it may go beyond 100 %.", `max(`+each("ssdprobe_nvme_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
-		number("Short of spare blocks", "none", "Controllers that have fewer spare blocks than the maker's threshold: the drive has to go. Some drives do not report it.",
+		number("Worn", "percentunit", "Share of the rated endurance that is used up. It may exceed 100 %.", `max(`+each("ssdprobe_nvme_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
+		number("Short of spare blocks", "none", "Controllers that have fewer spare blocks than the maker's threshold: replace the drive soon. Some drives do not report it.",
 			`count(`+each("ssdprobe_nvme_available_spare_ratio")+` < `+each("ssdprobe_nvme_available_spare_threshold_ratio")+`) or vector(0)`, steps("transparent", 1, "red")),
 		number("Media errors", "none", "Unrecovered data integrity errors in the drive's life.", `max(`+each("ssdprobe_nvme_media_errors_total")+`)`, steps("green", 1, "red")),
-		number("Unsafe shutdowns", "none", "Times that the drive lost its power without notice.", `max(`+each("ssdprobe_nvme_unsafe_shutdowns_total")+`)`, plain()),
-		number("Powered on", "s", "Time that the drive was powered in its life.", `max(`+each("ssdprobe_nvme_power_on_seconds_total")+`)`, plain()),
+		number("Unsafe shutdowns", "none", "Number of times that the drive lost power without a clean shutdown.", `max(`+each("ssdprobe_nvme_unsafe_shutdowns_total")+`)`, plain()),
+		number("Powered on", "s", "Total time that the drive was powered on.", `max(`+each("ssdprobe_nvme_power_on_seconds_total")+`)`, plain()),
 		temperature,
 		series("Time above temperature limits", "percentunit", "Share of the time above the drive's own warning and critical temperature, and in each level of thermal throttling.", 12,
 			Query{Expr: `rate(` + each("ssdprobe_nvme_warning_temperature_seconds_total") + `[$__rate_interval])`, Legend: "{{controller}} warning"},
@@ -33,34 +33,35 @@ func health() []Panel {
 		series("Host commands", "ops", "Read and write commands of the host, by the drive's own count.", 12,
 			Query{Expr: `rate(` + each("ssdprobe_nvme_host_read_commands_total") + `[$__rate_interval])`, Legend: "{{controller}} reads"},
 			Query{Expr: `rate(` + each("ssdprobe_nvme_host_write_commands_total") + `[$__rate_interval])`, Legend: "{{controller}} writes"}).from0(),
-		series("Controller busy", "percentunit", "Share of the time that the controller was busy with I/O, by its own count, which most drives keep in minutes.", 12,
+		series("Controller busy", "percentunit", "Share of the time that the controller was busy with I/O, by its own count. Most drives count whole minutes.", 12,
 			Query{Expr: `rate(` + each("ssdprobe_nvme_controller_busy_seconds_total") + `[$__rate_interval])`, Legend: "{{controller}}"}).from0(),
 		series("New errors", "none", "Media errors, entries of the error log and thermal transitions since the point before.", 12,
 			Query{Expr: growth("ssdprobe_nvme_media_errors_total"), Legend: "{{controller}} media errors"},
 			Query{Expr: growth("ssdprobe_nvme_error_log_entries_total"), Legend: "{{controller}} error log"},
 			Query{Expr: growth("ssdprobe_nvme_thermal_transitions_total"), Legend: "{{controller}} thermal transitions, level {{level}}"}).from0(),
-		series("Wear and spare", "percentunit", "How much life is used up and how many spare blocks are left, with the threshold that the maker sets.", 12,
+		series("Wear and spare", "percentunit", "Share of the rated endurance that is used up, share of spare blocks that are left, and the maker's threshold for these.", 12,
 			// A single query, because not every drive reports all of them.
 			Query{
 				Expr: called("used up", "ssdprobe_nvme_percentage_used_ratio") + ` or ` + called("spare", "ssdprobe_nvme_available_spare_ratio") +
 					` or ` + called("spare threshold", "ssdprobe_nvme_available_spare_threshold_ratio"),
 				Legend: "{{controller}} {{what}}",
 			}).from0(),
-		series("Power cycles", "none", "How often the drive was switched on in its life.", 12,
+		series("Power cycles", "none", "Number of times that the drive was powered on.", 12,
 			Query{Expr: each("ssdprobe_nvme_power_cycles_total"), Legend: "{{controller}}"}).from0(),
 	}
 }
 
 // driveHealth shows drives that smartctl reads. While such a drive sleeps, only that is known.
 func driveHealth() []Panel {
-	const empty = " Empty when it is an NVMe drive, is asleep or does not say."
+	const empty = " Empty if the drive is an NVMe drive, is asleep or does not report it."
 	return []Panel{
-		number("Passes its own assessment", "bool_yes_no", "What the drive says of itself (SMART): no means that it expects to fail."+empty, `min(`+each("ssdprobe_drive_smart_passed")+`)`, steps("red", 1, "green")),
-		number("Worn", "percentunit", "Share of the rated endurance that is used up; it may go beyond 100 %. Hard disks do not report it."+empty, `max(`+each("ssdprobe_drive_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
-		number("Asleep", "bool_yes_no", "Whether the drive was in standby at the last reading. It is not woken, so the rest of this row is then empty. Empty when it is an NVMe drive.", `max(`+each("ssdprobe_drive_asleep")+`)`, plain()),
-		number("Powered on", "s", "Time that the drive was powered in its life, in whole hours."+empty, `max(`+each("ssdprobe_drive_power_on_seconds_total")+`)`, plain()),
-		number("Power cycles", "none", "How often the drive was switched on in its life."+empty, `max(`+each("ssdprobe_drive_power_cycles_total")+`)`, plain()),
-		series("Sectors in trouble", "none", "Sectors that were replaced (of a SAS drive its grown defects), that wait to be replaced, and that the drive's own checks found unreadable."+empty, 12,
+		number("Passes its own assessment", "bool_yes_no", "The drive's assessment of itself (SMART). No means that it expects to fail."+empty, `min(`+each("ssdprobe_drive_smart_passed")+`)`, steps("red", 1, "green")),
+		number("Worn", "percentunit", "Share of the rated endurance that is used up. It may exceed 100 %. Hard disks do not report it."+empty, `max(`+each("ssdprobe_drive_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
+		number("Asleep", "bool_yes_no", "Whether the drive was in standby at the last reading. A sleeping drive is not woken, so the rest of this row is then empty. "+
+			"Empty if the drive is an NVMe drive.", `max(`+each("ssdprobe_drive_asleep")+`)`, plain()),
+		number("Powered on", "s", "Total time that the drive was powered on, in whole hours."+empty, `max(`+each("ssdprobe_drive_power_on_seconds_total")+`)`, plain()),
+		number("Power cycles", "none", "Number of times that the drive was powered on."+empty, `max(`+each("ssdprobe_drive_power_cycles_total")+`)`, plain()),
+		series("Sectors in trouble", "none", "Sectors that were replaced (on a SAS drive: grown defects), that wait to be replaced, and that the drive's own checks found unreadable."+empty, 12,
 			// A single query, because not every drive reports all of them.
 			Query{
 				Expr: called("replaced", "ssdprobe_drive_reallocated_sectors") + ` or ` + called("waiting", "ssdprobe_drive_pending_sectors") +
@@ -73,18 +74,18 @@ func driveHealth() []Panel {
 
 func interrupts() []Panel {
 	return []Panel{
-		series("Interrupts", "ops", "Interrupts of the controller, and of each of its queues with health.interrupts: all. One queue alone is one CPU's work.", 12,
+		series("Interrupts", "ops", "Interrupts of the controller and, with health.interrupts: all, of each of its queues. If all come from one queue, one CPU does all the work.", 12,
 			Query{Expr: `rate(` + each("ssdprobe_nvme_interrupts_total") + `[$__rate_interval])`, Legend: "{{controller}}"},
 			Query{Expr: `sum by (controller, queue) (rate(` + each("ssdprobe_nvme_queue_interrupts_total") + `[$__rate_interval]))`, Legend: "{{controller}} queue {{queue}}"}).from0(),
-		series("Taken on another NUMA node", "percentunit", "Share of the interrupts that a CPU outside the controller's NUMA node took. Each costs latency.", 12,
+		series("Handled on another NUMA node", "percentunit", "Share of the interrupts that a CPU outside the controller's NUMA node handled. Each adds latency.", 12,
 			Query{
 				Expr: `sum by (controller) (rate(` + each("ssdprobe_nvme_remote_interrupts_total") + `[$__rate_interval]))` +
 					` / sum by (controller) (rate(` + each("ssdprobe_nvme_interrupts_total") + `[$__rate_interval]))`,
 				Legend: "{{controller}}",
 			}).from0(),
-		series("Coalescing time", "s", "How long the controller may wait to send one interrupt for several completions (feature 08h). 0 is off.", 8,
+		series("Coalescing time", "s", "How long the controller may collect completions before an interrupt (feature 08h). 0 is off.", 8,
 			Query{Expr: each("ssdprobe_nvme_interrupt_coalescing_time_seconds"), Legend: "{{controller}}"}).from0(),
-		series("Coalescing threshold", "none", "How many completions the controller may gather for one interrupt (feature 08h).", 8,
+		series("Coalescing threshold", "none", "How many completions the controller may collect before an interrupt (feature 08h).", 8,
 			Query{Expr: each("ssdprobe_nvme_interrupt_coalescing_threshold"), Legend: "{{controller}}"}).from0(),
 		series("Queues", "none", "I/O queues that the driver uses, and how many of them are polled.", 8,
 			Query{Expr: each("ssdprobe_nvme_io_queues"), Legend: "{{controller}} I/O"},
@@ -94,17 +95,17 @@ func interrupts() []Panel {
 
 func costs() []Panel {
 	return []Panel{
-		series("Read by ssdprobe", "Bps", "What ssdprobe itself reads, warm-up and the search for written blocks included.", 8,
+		series("Read by ssdprobe", "Bps", "What ssdprobe itself reads, including warm-up and the search for written blocks.", 8,
 			Query{Expr: `rate(` + each("ssdprobe_probe_read_bytes_total") + `[$__rate_interval])`, Legend: "{{probe}}"}).from0(),
-		series("Written by ssdprobe in a day", "bytes", "What write probes wrote in 24 hours: wear of ssdprobe's own making. Raw devices are never written.", 8,
+		series("Written by ssdprobe in a day", "bytes", "What write probes wrote in 24 hours: the wear that ssdprobe causes. Raw devices are never written.", 8,
 			Query{Expr: `sum by (instance, device) (increase(` + each("ssdprobe_probe_written_bytes_total") + `[1d]))`, Legend: "{{device}}"}).from0(),
-		series("Rounds", "ops", "Rounds by what they were worth. Only ok measured the device; busy touched nothing.", 8,
+		series("Rounds", "ops", "Rounds by outcome. Only ok rounds measured the device; busy rounds did no I/O.", 8,
 			Query{Expr: `sum by (outcome) (rate(` + each("ssdprobe_probe_rounds_total") + `[$__rate_interval]))`, Legend: "{{outcome}}"}).from0(),
 		series("Failed I/O", "none", "I/Os that failed since ssdprobe started, by errno.", 8,
 			Query{Expr: `sum by (instance, device, errno) (` + each("ssdprobe_probe_errors_total") + `)`, Legend: "{{device}} {{errno}}"}).from0(),
-		series("Waiting for a CPU", "percentunit", "Share of the last round that its threads waited for a CPU. Beyond 5 % a round measured the CPU and is left out.", 8,
+		series("Waiting for a CPU", "percentunit", "Share of the last round that its threads spent waiting for a CPU. Above 5 %, a round measured the CPU and does not count.", 8,
 			Query{Expr: each("ssdprobe_probe_cpu_wait_ratio"), Legend: "{{probe}}"}).limit(0.05),
-		series("Time of the readings", "s", "How long the last reading of each source took.", 8,
+		series("Duration of readings", "s", "Duration of the last reading of each source.", 8,
 			Query{Expr: each("ssdprobe_collector_duration_seconds"), Legend: "{{collector}}"}).from0(),
 	}
 }

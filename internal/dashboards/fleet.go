@@ -30,7 +30,7 @@ func counted(expr string) string { return "count(" + expr + ") or vector(0)" }
 func fleetDashboard() Dashboard {
 	return Dashboard{
 		UID: fleetUID, Title: "ssdprobe / Fleet", Since: "now-24h",
-		Description: "Which drives are slow, the worst first, and how drives of one model and firmware compare. Needs the recording rules of ssdprobe.",
+		Description: "Which drives are slow, worst first, and how drives of one model and firmware compare. Needs the recording rules of ssdprobe.",
 		Variables:   variables(),
 		Rows: []Row{
 			{Title: "Now", Panels: fleetNow()},
@@ -48,14 +48,14 @@ func fleetNow() []Panel {
 		return counted(`count by (job, instance, id) (` + withModel(`(ssdprobe_drive_health{state="`+state+`",`+chosen+`} == 1)`) + `)`)
 	}
 	return []Panel{
-		number("Targets", "none", "Devices and probe files under watch.",
+		number("Targets", "none", "Devices and probe files that are watched.",
 			counted(chosenInfo), plain()),
-		number("Severe", "none", "Targets that are about twice as slow as they should be, stall or fail I/Os. They are listed below, the worst first.",
+		number("Severe", "none", "Targets that are about twice as slow as they should be, or that stall or fail I/Os. They are listed below, worst first.",
 			judged("severe"), steps("transparent", 1, "red")),
 		number("Degraded", "none", "Targets that are at least 1.2 times slower than before, or far slower than their peers.",
 			judged("degraded"), steps("transparent", 1, "orange")),
-		number("Watch", "none", "Targets that may be getting slower, or did by too little to matter. They have no alert.", judged("watch"), steps("transparent", 1, "yellow")),
-		number("Not judged", "none", "Targets whose speed nobody knows now: the baseline is being learned, or nothing was compared for an hour. The reasons are below.",
+		number("Watch", "none", "Targets that may be slower, or are slower by too little to matter. They have no alert.", judged("watch"), steps("transparent", 1, "yellow")),
+		number("Not judged", "none", "Targets whose current speed is not known: the baseline is being learned, or nothing was compared for an hour. The reasons are below.",
 			judged("unknown"), steps("transparent", 1, "blue")),
 		number("Cannot be probed", "none", "Targets that have a problem; the status page of their node says which.",
 			counted(`count by (job, instance, id) (`+withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)+`)`), steps("transparent", 1, "red")),
@@ -89,8 +89,8 @@ func slowDrives() []Panel {
 	}
 	return []Panel{
 		table("Against their own baseline",
-			"How many times slower each target is than its own baseline, the worst first, with the lower bound of the 95 % interval. "+
-				"Above 1 is worse for every statistic. What was not compared for an hour has no ratio. The device leads to its dashboard.",
+			"How many times slower each target is than its own baseline, worst first, with the lower bound of the 95 % interval. Above 1 is worse for every statistic. "+
+				"A statistic that was not compared for an hour has no ratio. Click a device to open its dashboard.",
 			24, 10, append(named(),
 				column{field: "statistic", name: "Statistic"},
 				column{field: "Value #A", name: "Times slower", unit: "none", at: 1.2},
@@ -99,8 +99,8 @@ func slowDrives() []Panel {
 			drift("ssdprobe_drift_ratio"), drift("ssdprobe_drift_ratio_lower"),
 			Query{Expr: withModel(`ssdprobe_drift_state{state="regressed",` + chosen + `}`)}),
 		table("Against their peers",
-			"How many times slower each drive is than the median of its peers, over an hour, the worst first: the drives of its model and size with its firmware, "+
-				"measured by the same engine. This finds a drive that was slow from its first day. Without its node: what is not explained by all drives of the node. "+
+			"How many times slower each drive is than the median of its peers over an hour, worst first. Peers have the same model, size, firmware and engine. This "+
+				"finds a drive that was slow from its first day. Without its node: what remains without the slowdown that all drives of the node share. "+
 				"Level: the percentile in seconds, or seconds for each I/O. Models with fewer than four drives are left out.",
 			24, 10, append(named(),
 				column{field: "statistic", name: "Statistic"},
@@ -110,7 +110,7 @@ func slowDrives() []Panel {
 			Query{Expr: worst}, Query{Expr: level + `excess` + ofDrives + ` and ` + worst},
 			Query{Expr: level + `avg1h` + ofDrives + ` and ` + worst}),
 		series("Times slower than the baseline, the worst ten", "none",
-			"The drift of the ten targets and statistics that are worst at each moment. 1 is as fast as ever.", 24,
+			"The drift of the ten worst targets and statistics at each moment. 1 is as fast as the baseline.", 24,
 			Query{
 				Expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + withModel(compared(`ssdprobe_drift_ratio{`+chosen+`}`)) + `))`,
 				Legend: "{{instance}} {{device}} {{probe}} {{statistic}}",
@@ -125,7 +125,7 @@ func peers() []Panel {
 	const fleet = "model_firmware:ssdprobe_probe_latency_percentile_seconds"
 	return []Panel{
 		table("Models and firmware",
-			"How the drives of one model and firmware differ: the median drive, the one that 95 % are below, and the slowest, by their 99th percentile of an hour.",
+			"How the drives of one model and firmware differ, by their 99th percentile over an hour: the median drive, the value that 95 % of the drives are below, and the slowest drive.",
 			24, 9, []column{
 				{field: "model", name: "Model"}, {field: "firmware", name: "Firmware"}, {field: "kind", name: "Kind"}, {field: "probe", name: "Probe"},
 				{field: "Value #A", name: "Slowest drive", unit: "s"}, {field: "Value #B", name: "95 % of drives below", unit: "s"},
@@ -133,9 +133,8 @@ func peers() []Panel {
 			},
 			Query{Expr: fleet + ":max" + of("99")}, Query{Expr: fleet + ":p95" + of("99")}, Query{Expr: fleet + ":p50" + of("99")},
 			Query{Expr: `model_firmware:ssdprobe_probe_iops:p50{model=~"$model"}`}),
-		table("What changes of conditions did",
-			"How many times slower the median drive became with a change of conditions, against its level just before it, the worst first. "+
-				"Rows without a model are of all models. Conditions that changed together have the same effect.",
+		table("Effects of changes of conditions",
+			"How many times slower a change of conditions made the median drive, against its level just before, worst first. Rows without a model cover all models. Conditions that changed together have the same effect.",
 			24, 8, []column{
 				{field: "condition", name: "Condition"}, {field: "from", name: "From"}, {field: "to", name: "To"}, {field: "model", name: "Model"},
 				{field: "probe", name: "Probe"}, {field: "statistic", name: "Statistic"},
@@ -144,28 +143,28 @@ func peers() []Panel {
 			Query{Expr: `topk(100, condition:ssdprobe_condition_effect_ratio:p50{model=~"$model"})`},
 			Query{Expr: `condition:ssdprobe_condition_effect_ratio:count{model=~"$model"} and topk(100, condition:ssdprobe_condition_effect_ratio:p50{model=~"$model"})`}),
 		series("Median drive, 99th percentile", "s",
-			"The 99th percentile of the latency of the median drive of each model and firmware. A step after an update is the firmware's.", 12,
+			"The 99th percentile of the latency of the median drive of each model and firmware. A step after an update comes from the firmware.", 12,
 			Query{Expr: fleet + ":p50" + of("99"), Legend: legend}).from0(),
 		series("Slowest drive, 99th percentile", "s",
-			"The same of the slowest drive. Far away from the median drive it is an outlier.", 12,
+			"The same for the slowest drive. It is an outlier if it is far from the median drive.", 12,
 			Query{Expr: fleet + ":max" + of("99"), Legend: legend}).from0(),
-		series("Drives by model and firmware", "none", "How many targets of each model and firmware there are: how far an update has come.", 12,
+		series("Drives by model and firmware", "none", "Number of targets of each model and firmware, which shows the progress of an update.", 12,
 			Query{Expr: `model_firmware:ssdprobe_drives:count{model=~"$model"}`, Legend: "{{model}} {{firmware}} {{kind}}"}).from0(),
 		series("Each drive's median, the slowest fifty", "s",
-			"The median latency over an hour of the chosen drives and probes that are slowest at each moment, up to fifty. "+
-				"Drives of one model belong together; one that leaves them does not. Choose a model or a node to see its other drives.", 12,
+			"The median latency over an hour of the slowest fifty of the chosen drives and probes at each moment. Drives of one model should stay together; one that "+
+				"leaves the others is suspect. Choose a model or a node to see its other drives.", 12,
 			Query{
 				Expr:   `topk(50, device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + chosen + `})`,
 				Legend: "{{instance}} {{device}} {{probe}}",
 			}).from0(),
 		series("How much slower than its peers a drive may be", "none",
-			"Drives beyond this are outliers: six standard deviations of the drives of the model, and at least 1.25. The median latency is shown.", 12,
+			"Drives above this limit are outliers: six standard deviations of the drives of the model, and at least 1.25. Shown for the median latency.", 12,
 			Query{
 				Expr:   `model:ssdprobe_probe_level_seconds:limit{statistic="latency_p50_seconds",model=~"$model"}`,
 				Legend: "{{model}} {{kind}} {{probe}}",
 			}),
 		series("Drives without peers", "none",
-			"Targets that are not judged across nodes: fewer than four of their model and size are measured by the same version of the engine.", 12,
+			"Targets that are not compared across nodes, because fewer than four of their model and size are measured by the same version of the engine.", 12,
 			Query{
 				Expr: `count by (model) (device:ssdprobe_device_info:comparable{model=~"$model"} ` +
 					`unless on (job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers)`,
@@ -176,26 +175,26 @@ func peers() []Panel {
 
 func watched() []Panel {
 	return []Panel{
-		series("Rounds", "ops", "Rounds of all probes by what they were worth. Only ok measured a device; busy touched nothing.", 12,
+		series("Rounds", "ops", "Rounds of all probes by outcome. Only ok rounds measured a device; busy rounds did no I/O.", 12,
 			Query{
 				Expr:   `sum by (outcome) (` + ofModel(`rate(ssdprobe_probe_rounds_total{`+chosen+`}[$__rate_interval])`) + `)`,
 				Legend: "{{outcome}}",
 			}).from0(),
-		series("Findings", "none", "What to know of nodes and drives, by code, as a number of targets and probes. docs/metrics.md says what to do for each.", 12,
+		series("Findings", "none", "Findings on nodes and drives: the number of targets and probes for each code. docs/metrics.md says what to do about each.", 12,
 			Query{Expr: `count by (code, severity) (` + onNodes(`ssdprobe_finding{instance=~"$instance"}`) + `)`, Legend: "{{severity}}: {{code}}"}).from0(),
 		table("Drives that are not judged, and why",
-			"Statistics of probes, and drives without probes, of which nobody knows whether they are slower, the longest first. docs/runbook.md says what to do for each reason. Empty when all are judged.",
+			"Statistics of probes, and drives without probes, for which it is not known whether they are slower, longest first. docs/runbook.md says what to do about each reason. Empty when all are judged.",
 			24, 8, append(named(), column{field: "statistic", name: "Statistic"}, column{field: "reason", name: "Reason"}, column{field: "Value", name: "For", unit: "s"}),
 			Query{Expr: `topk(100, time() - ` + withModel(unjudged()) + `)`}),
-		series("Not judged, by reason", "none", "Targets that are not judged, or a statistic of which is not, by reason. docs/runbook.md says what to do for each.", 24,
+		series("Not judged, by reason", "none", "Targets that are not judged, or that have a statistic that is not judged, by reason. docs/runbook.md says what to do about each.", 24,
 			Query{
 				Expr:   `count by (reason) (count by (job, instance, id, reason) (` + ofModel(unjudged()) + `))`,
 				Legend: "{{reason}}",
 			}).from0(),
-		series("CPU that ssdprobe takes", "percentunit", "Share of one core, on the node that it takes most on and on average.", 12,
+		series("CPU used by ssdprobe", "percentunit", "Share of one core: on the node with the highest use, and on average.", 12,
 			Query{Expr: `max(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, Legend: "most"},
 			Query{Expr: `avg(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, Legend: "average"}).from0(),
-		series("Memory that ssdprobe takes", "bytes", "Resident memory, on the node that it takes most on and on average.", 12,
+		series("Memory used by ssdprobe", "bytes", "Resident memory: on the node with the highest use, and on average.", 12,
 			Query{Expr: `max(` + onNodes("process_resident_memory_bytes") + `)`, Legend: "most"},
 			Query{Expr: `avg(` + onNodes("process_resident_memory_bytes") + `)`, Legend: "average"}).from0(),
 	}

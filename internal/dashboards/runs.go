@@ -7,7 +7,7 @@ func runsDashboard() Dashboard {
 	suite := variable("suite", "Suite", `ssdprobe_run_last_completion_timestamp_seconds{`+chosen+`}`)
 	return Dashboard{
 		UID: runsUID, Title: "ssdprobe / Runs", Since: "now-30d",
-		Description: "Full fio runs: what the last ones said, the depth sweep and its knee, and the steady state. Needs the recording rules of ssdprobe.",
+		Description: "Full fio runs: results of the last runs, the depth sweep and its knee, and the steady state. Needs the recording rules of ssdprobe.",
 		Variables:   append(variables(), suite),
 		Annotations: []Object{{
 			"name": "Runs", "enable": true, "hide": false, "iconColor": "green", "datasource": Source(),
@@ -31,7 +31,7 @@ func ofRun() []column {
 
 func lastRuns() []Panel {
 	run := func(family string) Query { return Query{Expr: withModel(family + `{` + runsChosen + `}`)} }
-	bandwidth := series("Bandwidth of the last runs", "Bps", "What each step of the last run of each suite read and wrote per second. A point of each run, kept until the next.", 12,
+	bandwidth := series("Bandwidth of the last runs", "Bps", "What each step of the last run of each suite read and wrote per second. Each run gives one value, which stays until the next run.", 12,
 		Query{Expr: ofModel(`ssdprobe_run_read_bytes_per_second{` + runsChosen + `}`), Legend: "{{device}} {{suite}} {{step}} read"},
 		Query{Expr: ofModel(`ssdprobe_run_write_bytes_per_second{` + runsChosen + `}`), Legend: "{{device}} {{suite}} {{step}} write"})
 	// An instant query, because each point of a range would read all of the time shown. It counts the drives of all
@@ -42,7 +42,7 @@ func lastRuns() []Panel {
 		` and on (job, instance, device, id) last_over_time(` + chosenInfo + `[$__range]))`})
 	ended.Defaults = Object{"decimals": 0} // increase() is an estimate between two scrapes
 	return []Panel{
-		table("Last run of each suite", "When it was completed, how long it took, and when the calendar has it again; one without a time is not on the calendar.", 24, 8, append(ofRun(),
+		table("Last run of each suite", "When the last run ended, how long it took, and when the suite is due next. A suite without a next time is not scheduled.", 24, 8, append(ofRun(),
 			column{field: "Value #A", name: "Completed", unit: "dateTimeFromNow"},
 			column{field: "Value #B", name: "Took", unit: "s"},
 			column{field: "Value #C", name: "Next", unit: "dateTimeFromNow"}),
@@ -51,12 +51,12 @@ func lastRuns() []Panel {
 			Query{Expr: withModel(`1000 * ssdprobe_run_next_timestamp_seconds{` + runsChosen + `}`)}),
 		slowestSteps("Reads", "read", "read", run),
 		slowestSteps("Writes", "write", "wrote", run),
-		table("Warnings of the last runs", "Why figures of the last runs may be wrong. An empty step means all of the run.", 24, 6, append(ofRun(),
+		table("Warnings of the last runs", "Why results of the last runs may be wrong. An empty step means the whole run.", 24, 6, append(ofRun(),
 			column{field: "step", name: "Step"}, column{field: "code", name: "Warning"}),
 			run("ssdprobe_run_warning")),
 		bandwidth.from0(),
 		ended,
-		series("Runs in progress", "none", "Runs that are under way.", 6,
+		series("Runs in progress", "none", "Runs that are in progress.", 6,
 			Query{Expr: `sum by (suite) (` + ofModel(`ssdprobe_run_in_progress{`+runsChosen+`}`) + `)`, Legend: "{{suite}}"}).from0(),
 	}
 }
@@ -100,9 +100,9 @@ func bars(number, title, unit, description string, expressions ...string) Panel 
 func sweep() []Panel {
 	const of = chosen + `,suite="depth-sweep"`
 	return []Panel{
-		bars("depth", "IOPS by depth", "iops", "IOPS of each step of the last depth sweep, the mean of the chosen devices. The knee is where they stop to grow.",
+		bars("depth", "IOPS by depth", "iops", "IOPS of each step of the last depth sweep, as the mean of the chosen devices. The knee is where they stop growing.",
 			`ssdprobe_run_read_iops{`+of+`}`),
-		bars("depth", "Latency by depth", "s", "The 99th percentile and the median of the latency of the same steps. Past the knee only this grows.",
+		bars("depth", "Latency by depth", "s", "The 99th percentile and the median of the latency of the same steps. Beyond the knee, only the latency grows.",
 			`ssdprobe_run_read_latency_percentile_seconds{`+of+`,percentile="50"}`,
 			`ssdprobe_run_read_latency_percentile_seconds{`+of+`,percentile="99"}`),
 	}
@@ -111,12 +111,12 @@ func sweep() []Panel {
 func steady() []Panel {
 	const of = chosen + `,suite="steady-state"`
 	return []Panel{
-		bars("round", "Write IOPS by round", "iops", "Write IOPS of each round of the last steady-state run, the mean of the chosen devices. It is steady when five rounds stay within 20 %.",
+		bars("round", "Write IOPS by round", "iops", "Write IOPS of each round of the last steady-state run, as the mean of the chosen devices. The drive is steady when five rounds in a row stay within 20 %.",
 			`ssdprobe_run_write_iops{`+of+`}`),
 		bars("round", "Write latency by round", "s", "The median and the 99th percentile of the latency of the same rounds.",
 			`ssdprobe_run_write_latency_percentile_seconds{`+of+`,percentile="50"}`,
 			`ssdprobe_run_write_latency_percentile_seconds{`+of+`,percentile="99"}`),
-		series("Steady state over runs", "iops", "Write IOPS of the last rounds of each run over time: what is left when a drive is full, and whether that becomes less.", 24,
+		series("Steady state over runs", "iops", "Write IOPS of the last rounds of each run over time: the speed of a full drive, and whether it declines.", 24,
 			Query{Expr: `min by (instance, device, id) (` + ofModel(`ssdprobe_run_write_iops{`+of+`}`) + `)`, Legend: "{{instance}} {{device}}"}).from0(),
 	}
 }

@@ -20,19 +20,20 @@ func driftStates() []state {
 
 // verdict shows the node's verdict on the device and its evidence.
 func verdict() []Panel {
-	recordings := number("Recordings", "none", "Recordings of the flight recorder that the node keeps, of all its devices: the seconds around a stall or a verdict. "+
-		"A click opens the status page of the node, which lists them: at the address in the label instance, on port 10040 if that has none. An orange mark in the graphs is the end of the newest one.",
+	recordings := number("Recordings", "none", "Flight recordings that the node keeps, of all its devices: the time around a stall or a verdict. Click to open the "+
+		"status page of the node, which lists them: at the address in the label instance, with port 10040 if the address has none. An orange mark in the graphs shows the "+
+		"end of the newest recording.",
 		`max by (address) (label_replace(label_replace(ssdprobe_recordings{instance="$instance"}, "address", "$1:10040", "instance", "(.+)"), "address", "$1", "instance", "(.+:[0-9]+)"))`, plain())
 	recordings.Defaults["links"] = []Object{{"title": "Recordings on the status page", "url": "http://${__field.labels.address}/", "targetBlank": true}}
-	last := number("Last recording", "dateTimeFromNow", "When the newest recording of the node ended. None while nothing was recorded: no stall, no verdict.",
+	last := number("Last recording", "dateTimeFromNow", "When the newest recording of the node ended. None if there was no stall and no verdict to record.",
 		`1000 * max(ssdprobe_recording_last_timestamp_seconds{instance="$instance"})`, plain())
 	recordings.Width, last.Width = 3, 3
 	return []Panel{
 		table("Verdict and its evidence",
-			"The verdict on the device as a whole. By: whose I/O says so. Source: the probe with the worst ratio, or traffic. At least, at most: the 95 % interval of the ratio. Empty when too little was compared for one. "+
-				"A healthy device has no figures, and one that only stalls or fails I/Os has no ratio.",
+			"The verdict on the device as a whole. Witnesses: what shows the problem. Source: the probe with the worst ratio, or traffic. At least, At most: the 95 % "+
+				"interval of the ratio, empty if there are too few comparisons. A healthy device has no figures, and one that only stalls or fails I/Os has no ratio.",
 			18, 4, []column{
-				{field: "state", name: "Verdict"}, {field: "scope", name: "Scope"}, {field: "witnesses", name: "By"}, {field: "source", name: "Source"},
+				{field: "state", name: "Verdict"}, {field: "scope", name: "Scope"}, {field: "witnesses", name: "Witnesses"}, {field: "source", name: "Source"},
 				{field: "Value #C", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #E", name: "At least", unit: "none"}, {field: "Value #F", name: "At most", unit: "none"},
 				{field: "Value #D", name: "Since", unit: "dateTimeFromNow"},
 				{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"},
@@ -43,7 +44,7 @@ func verdict() []Panel {
 		recordings, last,
 		timeline("Verdict over time", "The verdict on the device. A gap is a time without ssdprobe.", 4,
 			"ssdprobe_drive_health", target, "device", "{{device}}", verdicts()),
-		series("Times slower", "none", "How many times slower than before or than its peers the device is, while its verdict is watch, degraded or severe.", 24,
+		series("Times slower", "none", "How many times slower the device is than before or than its peers. Empty unless its verdict is watch, degraded or severe.", 24,
 			Query{Expr: `ssdprobe_drive_health_slower_ratio{` + target + `}`, Legend: "{{device}}"}).limit(1.2),
 	}
 }

@@ -24,7 +24,7 @@ func baselineFamilies() []family[probeNow] {
 				}
 				return moment(p.Baseline.Learned)
 			}),
-		single("ssdprobe_baseline_samples", gauge, "Number of good rounds that the baseline is learned from so far. Absent once it is learned.",
+		single("ssdprobe_baseline_samples", gauge, "Number of good rounds collected for the baseline so far. Absent once it is learned.",
 			func(p probeNow) (float64, bool) { return float64(p.LearningRounds), !learned(p) }),
 		single("ssdprobe_baseline_samples_goal", gauge, "Number of good rounds that are needed to learn the baseline. Absent once it is learned.",
 			func(p probeNow) (float64, bool) { return float64(p.LearningGoal), p.LearningGoal > 0 && !learned(p) }),
@@ -42,15 +42,16 @@ func driftFamilies() []family[probeNow] {
 				"Absent if nothing was compared for an hour, whatever the state.",
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Ratio, string(d.Statistic)) })),
 		metric("ssdprobe_drift_ratio_lower", gauge, []string{"statistic"},
-			"Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio, over the same time: the probe is at least so many times slower. Absent with it, and while there are too few five-minute blocks to compute it.",
+			"Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio, over the same time: the probe is at least this many times slower. Absent when "+
+				"ssdprobe_drift_ratio is absent, and while there are too few five-minute blocks to compute it.",
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) })),
 		metric("ssdprobe_drift_state", gauge, []string{"statistic", "state"},
-			"State of a statistic, as the label state: learning, waiting (until there is enough to judge by), unknown (nothing was compared for an hour, or for two blocks of rare rounds), "+
-				"stable, suspect, regressed or improved. Always 1. Other states have no series. What has regressed stays so until it is seen to be over.",
+			"State of a statistic, as the label state: learning, waiting (for enough data to judge), unknown (nothing was compared for an hour, or for two blocks of rare rounds), "+
+				"stable, suspect, regressed or improved. Always 1. Other states have no series. regressed lasts until the recovery is measured.",
 			eachDrift(func(d record.Drift, emit emit) { emit(1, string(d.Statistic), string(d.State)) })),
 		metric("ssdprobe_drift_unjudged_since_timestamp_seconds", gauge, []string{"statistic", "reason"},
-			"Since when a statistic is not judged, in seconds since 1970: when it was last compared, or when it began to wait. Absent while it is judged. reason is "+
-				"learning, first_day or no_like (waits), load (others load the device as the baseline has not seen), busy (rounds refused), disturbed, failed, unwritten, hung, "+
+			"Time since when a statistic is not judged, in seconds since 1970: when it was last compared, or when it began to wait. Absent while it is judged. reason is "+
+				"learning, first_day or no_like (waits), load (the baseline has not seen such load from others), busy (rounds refused), disturbed, failed, unwritten, hung, "+
 				"unavailable, few_rounds or no_rounds.",
 			eachDrift(func(d record.Drift, emit emit) {
 				if d.Unjudged != nil {
@@ -58,7 +59,7 @@ func driftFamilies() []family[probeNow] {
 				}
 			})),
 		single("ssdprobe_drift_unjudged_blocks", gauge,
-			"Number of five-minute blocks since this baseline began that were not judged, because others loaded the device as the baseline had not seen. Absent before the first.",
+			"Number of five-minute blocks since this baseline began that were not judged, because the baseline had not seen such load from others. Absent before the first.",
 			func(p probeNow) (float64, bool) { return known(float64(p.UnjudgedBlocks)) }),
 		metric("ssdprobe_drift_since_timestamp_seconds", gauge, []string{"statistic"},
 			"Estimated start of the drift, in seconds since 1970. Absent unless the state is suspect, regressed or improved.",

@@ -335,7 +335,7 @@ func TestEveryFamilyIsMoved(t *testing.T) {
 func TestBuildInfo(t *testing.T) {
 	all, _ := exposition(t, gather(t, record.Snapshot{}, export.NewLatencies()))
 	assert.Equal(t, []string{"ssdprobe_build_info", "ssdprobe_quiet"}, slices.Sorted(maps.Keys(all)), "of a node of which nothing is known")
-	assert.Equal(t, "# HELP ssdprobe_build_info Version of ssdprobe, as labels. Always 1. engine is what measures: it changes when a change of it changes what is measured, and only drives of one engine can be compared with each other.\n"+
+	assert.Equal(t, "# HELP ssdprobe_build_info Version of ssdprobe, as labels. Always 1. engine is the version of the code that measures. It changes when an update changes what is measured. Only drives with the same engine can be compared.\n"+
 		"# TYPE ssdprobe_build_info gauge\n"+
 		`ssdprobe_build_info{engine="ssdprobe-2",goversion="go1.26.0",revision="0a1b2c3",version="1.2.3"} 1`+"\n", all["ssdprobe_build_info"])
 }

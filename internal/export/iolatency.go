@@ -11,9 +11,10 @@ import (
 
 const (
 	ioName = "ssdprobe_io_latency_seconds"
-	ioHelp = "Latency of each I/O of applications, in seconds, as a classic and a native histogram, timed by eBPF programs in the kernel. " +
-		"operation is read, write, discard or flush. stage is queue (of reads and writes: in the kernel, before the device got it; absent for I/O that it got at once) or device (from then until it completed). " +
-		"Our own probes and runs are left out. Absent without such I/O, and where ssdprobe_io_latency_available is 0."
+	ioHelp = "Latency of each I/O of applications, in seconds, as a classic and a native histogram. eBPF programs in the kernel measure it. " +
+		"operation is read, write, discard or flush. stage is queue (the time of a read or write in the kernel before it is issued to the device; absent for I/O that " +
+		"is issued at once) or device (from then until it completes). I/O of ssdprobe itself is left out. Absent without such I/O, and where " +
+		"ssdprobe_io_latency_available is 0."
 )
 
 func ioLabels() []string { return append(deviceLabels(), "operation", "stage") }
@@ -23,7 +24,7 @@ func ioFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		metric("ssdprobe_io_latency_available", gauge, []string{"reason"},
 			"1 if eBPF programs time the I/O of applications on the device, for ssdprobe_io_latency_seconds. 0 if not: reason is then off (by the configuration), "+
-				"full (64 devices are timed already), rights (they need CAP_BPF and CAP_PERFMON) or kernel (it cannot run them). Of the last two the log tells more.",
+				"full (64 devices are timed already), rights (the programs need CAP_BPF and CAP_PERFMON) or kernel (it cannot run them). The log has details about rights and kernel.",
 			func(t record.TargetStatus, emit emit) {
 				if t.IOLatency != nil {
 					emit(boolean(t.IOLatency.Unavailable == ""), string(t.IOLatency.Unavailable))
@@ -36,10 +37,11 @@ func ioFamilies() []family[record.TargetStatus] {
 func missedFamily() family[record.Snapshot] {
 	return family[record.Snapshot]{
 		name: "ssdprobe_io_latency_missed_total", kind: counter, labels: []string{"reason"},
-		help: "Number of I/Os of the whole machine that ssdprobe_io_latency_seconds may lack since ssdprobe started, by the reason; one may have two. recursion: the kernel did not run a " +
-			"program, as it would have interrupted the same one (not known before Linux 5.19 without rights). room: too many were in flight at once. replaced: another " +
-			"came to its place in the same moment. not_begun, not_issued: it ended, and nobody had seen it begin, or reach the device; what is in flight when a device " +
-			"is first followed is such. not_ended: the kernel used its request again, and nobody had seen it end. Absent where no programs run.",
+		help: "Number of I/Os on the whole machine that may be missing from ssdprobe_io_latency_seconds since ssdprobe started, by reason. One I/O may count for two " +
+			"reasons. recursion: the kernel did not run a program, because it would have interrupted the same program (not known before Linux 5.19 without rights). room: " +
+			"too many I/Os were in flight at once. replaced: another I/O took its entry at the same moment. not_begun: the I/O completed, but its beginning was not seen; " +
+			"this includes I/O in flight when tracing of a device starts. not_issued: it completed, but was not seen to reach the device. not_ended: the kernel reused its " +
+			"request, and its completion was not seen. Absent where no programs run.",
 		series: func(s record.Snapshot, emit emit) {
 			for _, why := range record.IOMisses() {
 				if n, known := s.IOLatencyMissed[why]; known {

@@ -10,7 +10,8 @@ import (
 
 const (
 	latencyName = "ssdprobe_probe_latency_seconds"
-	latencyHelp = "Latency of every successful I/O, in seconds, as a classic and a native histogram. Disturbed, unmapped and loaded rounds do not count. Rounds that timed out do once they have returned, so that an I/O that hung counts with its age."
+	latencyHelp = "Latency of every successful I/O, in seconds, as a classic and a native histogram. Disturbed, unmapped and loaded rounds do not count. Rounds that " +
+		"timed out count once they have returned, so an I/O that hung counts with the time it took."
 )
 
 // Latencies holds a cumulative latency histogram, both classic and native, per probe and target. It is updated after

@@ -9,7 +9,7 @@ import (
 func nodeFamilies(build Build) []family[record.Snapshot] {
 	return append(append(recorderFamilies(), missedFamily()),
 		metric("ssdprobe_build_info", gauge, []string{"version", "revision", "goversion", "engine"},
-			"Version of ssdprobe, as labels. Always 1. engine is what measures: it changes when a change of it changes what is measured, and only drives of one engine can be compared with each other.",
+			"Version of ssdprobe, as labels. Always 1. engine is the version of the code that measures. It changes when an update changes what is measured. Only drives with the same engine can be compared.",
 			func(_ record.Snapshot, emit emit) {
 				emit(1, build.Version, build.Revision, build.GoVersion, build.Engine)
 			}),
@@ -20,8 +20,8 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 			"1 if ssdprobe measures a probe file in its state directory, because there is no device to watch and files is empty. Else 0. fallback_file: false in the configuration turns this off. Absent until the first search for devices ends.",
 			func(s record.Snapshot) (float64, bool) { return flag(s.FallbackUsed) }),
 		metric("ssdprobe_finding", gauge, []string{"device", "id", "probe", "code", "severity"},
-			"A problem that ssdprobe found. Always 1; absent without a problem. The table below lists the codes. severity is info, warning or critical. "+
-				"probe is empty if it concerns the whole target; device and id are empty if it concerns the node. Several findings with the same labels are one series.",
+			"A problem that ssdprobe found. Always 1; absent without a problem. docs/metrics.md lists the codes. severity is info, warning or critical. "+
+				"probe is empty if the finding concerns the whole target; device and id are empty if it concerns the node. Several findings with the same labels share one series.",
 			func(s record.Snapshot, emit emit) {
 				for _, f := range finding.Of(s) {
 					emit(1, f.Device, f.TargetID, f.Probe, f.Code, f.Severity.String())

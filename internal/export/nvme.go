@@ -177,7 +177,7 @@ func featureFamilies() []family[record.Controller] {
 // interruptFamilies returns the families that describe the interrupts and where they are handled.
 func interruptFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
-		single("ssdprobe_nvme_interrupts_total", counter, "Number of interrupts of all queues of the controller on all CPUs. health.interrupts: all tells those of each queue.",
+		single("ssdprobe_nvme_interrupts_total", counter, "Number of interrupts of all queues of the controller on all CPUs. ssdprobe_nvme_queue_interrupts_total has those of each queue, with health.interrupts: all.",
 			func(c record.Controller) (float64, bool) {
 				if c.Interrupts == nil {
 					return 0, false
@@ -186,7 +186,7 @@ func interruptFamilies() []family[record.Controller] {
 			}),
 		metric("ssdprobe_nvme_queue_interrupts_total", counter, []string{"queue", "locality"},
 			"Number of interrupts of each queue. locality is local (handled on a CPU of the controller's NUMA node), remote (on another) or unknown (the NUMA node is unknown). "+
-				"Absent unless health.interrupts is all for a device of the controller: each queue has two series. Queue 0 is the admin queue; queues that share an interrupt have one label, such as 0,1.",
+				"Absent unless health.interrupts is all for a device of the controller, because each queue has two series. Queue 0 is the admin queue; queues that share an interrupt have one label, such as 0,1.",
 			func(c record.Controller, emit emit) {
 				if c.Interrupts == nil || !c.Interrupts.EveryQueue {
 					return

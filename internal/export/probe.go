@@ -59,8 +59,8 @@ func windowFamilies() []family[probeNow] {
 				p.percentiles(func(w record.WindowPercentile) { emit(w.Latency.Seconds(), percentileLabel(w)) })
 			}),
 		metric("ssdprobe_probe_latency_percentile_window_seconds", gauge, []string{"percentile"},
-			"Present only for a percentile with fewer than ten I/Os above it, even in the longest window (6 h), as rounds are rare or the first ones are recent: "+
-				"the percentile is then close to the slowest I/O. The value is that window in seconds.",
+			"Window of a percentile that has fewer than ten I/Os above it even in the longest window (6 h), in seconds. Rounds are then rare, or have only just begun, "+
+				"and the percentile is close to the slowest I/O. Absent for all other percentiles.",
 			func(p probeNow, emit emit) {
 				p.percentiles(func(w record.WindowPercentile) {
 					if !w.Supported() {
@@ -69,7 +69,7 @@ func windowFamilies() []family[probeNow] {
 				})
 			}),
 		single("ssdprobe_probe_iops", gauge,
-			"I/Os per second in the good rounds of the last minutes (drift.window, default 5 min), at the queue depth of the probe. Absent without a good round in them.",
+			"I/Os per second in the good rounds of the last minutes (drift.window, default 5 min), at the queue depth of the probe. Absent without a good round in that time.",
 			func(p probeNow) (float64, bool) {
 				if p.Window == nil {
 					return 0, false
@@ -97,9 +97,10 @@ func roundFamilies() []family[probeNow] {
 			func(p probeNow) (float64, bool) {
 				return float64(p.WrittenBytes), p.WrittenBytes > 0 || p.Probe.Direction == record.Write
 			}),
-		single("ssdprobe_probe_loaded_rounds_total", counter, "Number of small rounds that ran although the device was busy, because none had for admission.forced_interval. They are in ssdprobe_probe_rounds_total as well, and not compared with the baseline. Absent before the first.",
+		single("ssdprobe_probe_loaded_rounds_total", counter, "Number of small rounds that ran although the device was busy, because no round had run for "+
+			"admission.forced_interval. They are not compared with the baseline. ssdprobe_probe_rounds_total includes them. Absent before the first.",
 			func(p probeNow) (float64, bool) { return float64(p.LoadedRounds), p.LoadedRounds > 0 }),
-		single("ssdprobe_probe_confirmations_total", counter, "Number of rounds that ran out of turn, to confirm or refute a suspicion. They are in ssdprobe_probe_rounds_total as well. Absent before the first.",
+		single("ssdprobe_probe_confirmations_total", counter, "Number of rounds that ran out of turn, to confirm or refute a suspicion. ssdprobe_probe_rounds_total includes them. Absent before the first.",
 			func(p probeNow) (float64, bool) { return float64(p.Confirmations), p.Confirmations > 0 }),
 		metric("ssdprobe_probe_errors_total", counter, []string{"errno"},
 			"Number of failed I/Os by errno. An errno that never occurred has no series.",
@@ -114,8 +115,8 @@ func roundFamilies() []family[probeNow] {
 			func(p probeNow) (float64, bool) {
 				return max(0, p.now.Sub(p.InflightSince).Seconds()), !p.InflightSince.IsZero()
 			}),
-		single("ssdprobe_probe_held_back", gauge, "1 while the round in progress has waited for five seconds or longer and the device has no I/O in flight: a volume is suspended, the queue is frozen, "+
-			"as while an NVMe drive is formatted, or a limit of the cgroup holds. 0 otherwise. Absent between rounds.",
+		single("ssdprobe_probe_held_back", gauge, "1 while the round in progress has waited for five seconds or longer and the device has no I/O in flight: a volume is "+
+			"suspended, the queue is frozen (as during an NVMe format), or a limit of the cgroup holds the I/O back. 0 otherwise. Absent between rounds.",
 			func(p probeNow) (float64, bool) { return boolean(p.held), !p.InflightSince.IsZero() }),
 		single("ssdprobe_probe_cpu_wait_ratio", gauge,
 			"Share of the last round that its threads spent waiting for a CPU, 0 to 1. Absent if that round was busy or timed out, or if the kernel does not report it.",

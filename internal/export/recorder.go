@@ -21,7 +21,7 @@ func recorderFamilies() []family[record.Snapshot] {
 		single("ssdprobe_recordings_written_total", counter, "Number of recordings written since ssdprobe started.",
 			of(func(r *record.RecorderStatus) float64 { return float64(r.Written) })),
 		single("ssdprobe_recordings_failures_total", counter,
-			"Number of times that a recording could not be written since ssdprobe started. It is tried again every 30 s, for some minutes. The log tells why.",
+			"Number of failed attempts to write a recording since ssdprobe started. An attempt is repeated every 30 s, for some minutes. The log says why it failed.",
 			of(func(r *record.RecorderStatus) float64 { return float64(r.Failed) })),
 		single("ssdprobe_recording_last_timestamp_seconds", gauge, "End of the newest recording, in seconds since 1970. Absent without one.",
 			func(s record.Snapshot) (float64, bool) {

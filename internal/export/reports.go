@@ -7,7 +7,9 @@ import "github.com/ssdprobe/ssdprobe/internal/record"
 func reportFamilies() []family[[]record.CollectorStatus] {
 	return []family[[]record.CollectorStatus]{
 		metric("ssdprobe_collector_success", gauge, []string{"collector"},
-			"1 if the last reading of this source succeeded, 0 if it failed. device and id are empty for sources of the whole node. The collector fleet is the API server. It has series while a permit to run is requested, renewed or returned, and for 10 minutes after the last answer. The collector kubernetes is the API server when it is told of the drives of this node.",
+			"1 if the last reading of this source succeeded, 0 if it failed. device and id are empty for sources of the whole node. Collector fleet requests, renews "+
+				"and releases leases to run at the API server; it has series during that, and for 10 minutes after the last answer. Collector kubernetes reports the "+
+				"drives of this node to the API server.",
 			func(all []record.CollectorStatus, emit emit) {
 				for _, c := range all {
 					emit(boolean(c.Success), c.Collector)

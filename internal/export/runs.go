@@ -31,8 +31,7 @@ func runFamilies() []family[record.TargetStatus] {
 				}
 			})),
 		metric("ssdprobe_run_next_timestamp_seconds", gauge, []string{"suite"},
-			"Time when the suite is due by its schedule, in seconds since 1970. It is the first scheduled time after the last complete run, "+
-				"so it is in the past while a run is overdue. Absent if the suite is not scheduled.",
+			"Time when the suite is due by its schedule, in seconds since 1970: the first scheduled time after the last complete run. It is in the past while a run is overdue. Absent if the suite is not scheduled.",
 			func(t record.TargetStatus, emit emit) {
 				for _, r := range t.Runs {
 					emitTime(emit, r.Next, r.Suite)
@@ -46,7 +45,7 @@ func runFamilies() []family[record.TargetStatus] {
 				}
 			}),
 		metric("ssdprobe_runs_total", counter, []string{"suite", "outcome"},
-			"Number of runs of the suite since the daemon started, by outcome. short ended early. refused found the device busy, or other nodes running, throughout its window.",
+			"Number of runs of the suite since the daemon started, by outcome. short: the run ended early. refused: the device was busy, or other nodes were running, throughout the window.",
 			func(t record.TargetStatus, emit emit) {
 				for _, r := range t.Runs {
 					for outcome, n := range r.Outcomes {
@@ -76,8 +75,7 @@ func runBaselineFamilies() []family[record.TargetStatus] {
 	}
 	return []family[record.TargetStatus]{
 		metric("ssdprobe_run_verdict", gauge, []string{"suite", "verdict"},
-			"How the last run compares with those before it, as the label verdict: slower, faster, same or inconclusive; always 1. "+
-				"The p99 of one step alone decides nothing.",
+			"How the last run compares with earlier runs, as the label verdict: slower, faster, same or inconclusive. Always 1. The p99 of a single step never decides the verdict alone.",
 			func(t record.TargetStatus, emit emit) {
 				for _, r := range t.Runs {
 					if r.Comparison != nil {
@@ -91,18 +89,18 @@ func runBaselineFamilies() []family[record.TargetStatus] {
 				emit(float64(l.Before), labels...)
 			})),
 		metric("ssdprobe_run_baseline_value", gauge, labels,
-			"Median of these earlier runs, in the unit at the end of the statistic's name.",
+			"Median of the earlier runs that a step of the last run is compared with, in the unit at the end of the statistic's name.",
 			eachLoad(func(_ record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string) {
 				emitKnown(emit, f.Before, labels...)
 			})),
 		metric("ssdprobe_run_drift_ratio", gauge, labels,
-			"How many times slower the last run was than this median. Above 1 is worse for every statistic; IOPS are inverted.",
+			"How many times slower a step of the last run was than ssdprobe_run_baseline_value. Above 1 is worse for every statistic; IOPS are inverted.",
 			eachLoad(func(_ record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string) {
 				emitKnown(emit, f.Slower.Value, labels...)
 			})),
 		metric("ssdprobe_run_drift_state", gauge, append(labels[:len(labels):len(labels)], "state"),
-			"How a figure of the last run compares with those of the runs before it, as the label state: slower or faster, which is beyond "+
-				"all of them and by more than they differ; same; inconclusive: fewer than 4 runs, or a warning keeps the step from deciding. Always 1.",
+			"How a statistic of the last run compares with earlier runs, as the label state: slower or faster (beyond all earlier runs, and by more than these differ), "+
+				"same, or inconclusive (fewer than 4 earlier runs, or a warning makes the step unusable). Always 1.",
 			eachLoad(func(_ record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string) {
 				emit(1, append(labels, string(f.Verdict))...)
 			})),

@@ -23,7 +23,7 @@ func deviceFamilies() []family[record.TargetStatus] {
 				}
 				emit(1, d.Model, d.Serial, d.Firmware, d.Transport, string(kind))
 			}),
-		single("ssdprobe_device_size_bytes", gauge, "Capacity of the device, in bytes. For a probe file, that of the device below it. Absent when unknown.",
+		single("ssdprobe_device_size_bytes", gauge, "Capacity of the device, in bytes. For a probe file, the capacity of the device below it. Absent when unknown.",
 			func(t record.TargetStatus) (float64, bool) { return known(float64(t.Device.SizeBytes)) }),
 		metric("ssdprobe_device_conditions_info", gauge, []string{"scheduler", "governor", "kernel", "write_cache", "numa_node"},
 			"The current conditions that change most often, as labels. Always 1. A label is empty when the machine does not report it.",
@@ -35,7 +35,7 @@ func deviceFamilies() []family[record.TargetStatus] {
 				emit(1, c.Scheduler, c.Governor, c.Kernel, c.WriteCache, c.NUMANode.String())
 			}),
 		metric("ssdprobe_conditions_changed_timestamp_seconds", gauge, []string{"condition"},
-			"Time of the last change of this condition that was seen, in seconds since 1970. Absent if none was seen.",
+			"Time when this condition was last seen to change, in seconds since 1970. Absent if no change was seen.",
 			func(t record.TargetStatus, emit emit) {
 				for condition, at := range t.Changed {
 					emitTime(emit, at, condition)
@@ -69,10 +69,10 @@ func linkFamilies() []family[record.TargetStatus] {
 // accessFamilies returns the families that say whether a target can be probed, and how much of it is written.
 func accessFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
-		single("ssdprobe_target_up", gauge, "1 if the target can be probed now. 0 if it has a problem, which the log and the status page name.",
+		single("ssdprobe_target_up", gauge, "1 if the target can be probed now, else 0. The log and the status page say why not.",
 			func(t record.TargetStatus) (float64, bool) { return boolean(t.Problem == ""), true }),
 		metric("ssdprobe_device_unjudged_since_timestamp_seconds", gauge, []string{"reason"},
-			"Since when nothing is known of the speed of the drive, in seconds since 1970: its health is unknown. Absent otherwise. "+
+			"Time since when the speed of the drive is not known, in seconds since 1970. Absent unless its health is unknown. "+
 				"reason is as for ssdprobe_drift_unjudged_since_timestamp_seconds.",
 			func(t record.TargetStatus, emit emit) {
 				if t.Verdict != nil && t.Verdict.Unjudged != nil {

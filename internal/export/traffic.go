@@ -24,17 +24,18 @@ func trafficFamilies() []family[record.TargetStatus] {
 	latency := func(d time.Duration) (float64, bool) { return known(d.Seconds()) }
 	return append(stallFamilies(),
 		metric("ssdprobe_traffic_latency_mean_seconds", gauge, operation,
-			"Mean latency of others' I/O over the last 30 s, in seconds, with the wait in the kernel's queue. "+
-				"operation is read, write, discard or flush. Absent without such I/O, and where the kernel does not count times.",
+			"Mean latency of others' I/O over the last 30 s, in seconds, including the wait in the kernel's queue. operation is read, write, discard or flush. Absent "+
+				"without such I/O, and where the kernel does not measure its time.",
 			each(func(s record.Served) (float64, bool) { return latency(s.MeanLatency) })),
 		metric("ssdprobe_traffic_latency_worst_seconds", gauge, operation,
-			"Highest mean latency of others' I/O in a single second of the last 30 s, in seconds. Absent as ssdprobe_traffic_latency_mean_seconds is.",
+			"Highest mean latency of others' I/O in a single second of the last 30 s, in seconds. Absent when ssdprobe_traffic_latency_mean_seconds is absent.",
 			each(func(s record.Served) (float64, bool) { return latency(s.WorstSecond) })),
 		metric("ssdprobe_traffic_ios", gauge, operation,
-			"Number of others' I/Os that completed in the last 30 s, which these means are of. Our own are left out, with the time that they took. Absent without any.",
+			"Number of others' I/Os that completed in the last 30 s. ssdprobe_traffic_latency_mean_seconds is their mean latency. I/Os of ssdprobe, and their time, are left out. Absent without such I/O.",
 			each(func(s record.Served) (float64, bool) { return known(float64(s.IOs)) })),
 		single("ssdprobe_traffic_known", gauge,
-			"1 if the traffic of others in the last 30 s is known. 0 if not: a run of ssdprobe used the device, its statistics are switched off, or it was away. The log tells why. Absent for the first 30 s.",
+			"1 if the traffic of others in the last 30 s is known. 0 if not: a run of ssdprobe used the device, its probes or a standstill of the machine took most of "+
+				"the time, the device's statistics are off, or the device was away. The log says which. Absent for the first 30 s.",
 			func(t record.TargetStatus) (float64, bool) {
 				if t.Traffic == nil || t.Traffic.Last == nil {
 					return 0, false
@@ -61,14 +62,15 @@ func stallFamilies() []family[record.TargetStatus] {
 	}
 	return []family[record.TargetStatus]{
 		metric("ssdprobe_device_stalls_total", counter, cause,
-			"Number of times that I/O was in flight for a second or longer and none completed. cause is device if nothing explains it; else discard, reset "+
-				"(of a controller), suspended (a dm device), or run (of ssdprobe), which have series once they occurred. A stall counts when it ends, or after 10 s.",
+			"Number of stalls: I/O was in flight for a second or longer, and none completed. cause is device if nothing else explains the stall; otherwise it is "+
+				"discard, reset (of a controller), suspended (a dm device) or run (of ssdprobe), each of which has a series once it has occurred. A stall is counted when "+
+				"it ends, or after 10 s.",
 			each(func(t record.StallTotal) float64 { return float64(t.Count) })),
 		metric("ssdprobe_device_stall_seconds_total", counter, cause,
-			"Seconds that the stalls of ssdprobe_device_stalls_total were seen to last. Each lasted up to two seconds longer.",
+			"Total time that the stalls in ssdprobe_device_stalls_total were seen to last, in seconds. Each may have lasted up to two seconds longer.",
 			each(func(t record.StallTotal) float64 { return t.Length.Seconds() })),
 		single("ssdprobe_device_stall_longest_seconds", gauge,
-			"Longest stall by the device in the last hour, in seconds, with the one that goes on. 0 without one.",
+			"Longest stall with cause device in the last hour, in seconds, including a stall that still lasts. 0 without a stall.",
 			func(t record.TargetStatus) (float64, bool) {
 				if t.Traffic == nil {
 					return 0, false

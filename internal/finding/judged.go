@@ -91,7 +91,7 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 		return nil
 	}
 	if v.Held {
-		f := found(Held, "slow or failing at times: it is well now, but came back within a week before", "verdict "+string(v.Verdict))
+		f := found(Held, "slow or failing at times: it is well now, but the trouble came back within a week", "verdict "+string(v.Verdict))
 		f.Since = v.Since
 		return []Finding{f}
 	}

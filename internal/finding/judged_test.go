@@ -69,7 +69,7 @@ func TestAVerdictThatIsHeldIsAFinding(t *testing.T) {
 	all := ofVerdict(target, now())
 	require.Len(t, all, 1)
 	assert.Equal(t, Held, all[0].Code)
-	assert.Equal(t, "slow or failing at times: it is well now, but came back within a week before: verdict severe", all[0].String())
+	assert.Equal(t, "slow or failing at times: it is well now, but the trouble came back within a week: verdict severe", all[0].String())
 }
 
 // How much slower a drive is, is judged in one place only: the finding is as severe as

@@ -22,7 +22,7 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 	if since, hung := p.HungSince(s.Time); hung {
 		f := found(Hung, "the device does not answer", "a round did not end within "+units.Span(p.Probe.Timeout))
 		if held != nil {
-			f = found(HeldBack, "I/O is held back before the device", "a round did not end within "+units.Span(p.Probe.Timeout)+", and the device has nothing in flight: "+holds(*held))
+			f = found(HeldBack, "I/O is held back before the device", "a round did not end within "+units.Span(p.Probe.Timeout)+", but the device has nothing in flight: "+holds(*held))
 		}
 		f.Since = since
 		all = append(all, f)
@@ -52,7 +52,7 @@ func holds(h record.HeldBack) string {
 	if h.Suspended {
 		return "a device-mapper device is suspended"
 	}
-	return "its queue is frozen, as while an NVMe drive is formatted, or a limit of the cgroup holds"
+	return "its queue is frozen, for example while an NVMe drive is formatted, or a limit of the cgroup holds it back"
 }
 
 // lastGood returns the time of the last good round, or the start of the daemon when there was none.

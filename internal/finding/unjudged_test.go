@@ -64,7 +64,7 @@ func TestADriveWithoutProbesThatIsNotJudgedIsAFinding(t *testing.T) {
 	}}
 	all := ofVerdict(target, now())
 	require.Equal(t, []string{NotJudged}, codes(all))
-	assert.Equal(t, "the drive was not judged for a day: the baseline has no such I/O", all[0].String())
+	assert.Equal(t, "the drive was not judged for a day: the baseline has no comparable I/O", all[0].String())
 	target.Verdict.Unjudged.Since = time.Time{}
 	assert.Empty(t, ofVerdict(target, now()), "it has just come")
 	target.Verdict.Unjudged.Since = now().Add(-time.Hour)

@@ -99,7 +99,7 @@ func (s server) testKubeconfig(t *testing.T) {
 	other, err := Connect(o)
 	require.NoError(t, err)
 	_, err = other.Try(t.Context())
-	require.EqualError(t, err, "as many nodes as may run at a time do: outside")
+	require.EqualError(t, err, "all leases are taken: outside")
 	require.NoError(t, p.Release(t.Context()))
 
 	o.Permits = 2 // the role allows one
@@ -265,7 +265,7 @@ func (s server) testNodes(t *testing.T) {
 		apiserver.Eventually(t, "both have run", func() bool {
 			first, second := pods[0].look(), pods[1].look()
 			for i, s := range []seen{first, second} {
-				waited = waited || s.Waits == "not permitted to run now: as many nodes as may run at a time do: storage-"+fmt.Sprint(1-i)
+				waited = waited || s.Waits == "no lease to run now: all leases are taken: storage-"+fmt.Sprint(1-i)
 			}
 			return first.Outcomes[record.RunOK] > 0 && second.Outcomes[record.RunOK] > 0
 		})
@@ -290,10 +290,10 @@ func (s server) testNodes(t *testing.T) {
 		apiserver.Eventually(t, "who runs tells that the permit cannot be renewed", runs.lost)
 		assert.True(t, runs.runs(), "before the permit is lost")
 		apiserver.Eventually(t, "the run ends", func() bool { return runs.look().Outcomes[record.RunShort] > before })
-		assert.Contains(t, runs.look().Problem, "the permit to run is lost: not renewed since ")
+		assert.Contains(t, runs.look().Problem, "the lease to run is lost: not renewed since ")
 		for _, p := range pods {
 			apiserver.Eventually(t, p.name+" cannot begin the run that is due", func() bool {
-				return strings.HasPrefix(p.look().Waits, "not permitted to run now: get lease ssdprobe-run-0: ")
+				return strings.HasPrefix(p.look().Waits, "no lease to run now: get lease ssdprobe-run-0: ")
 			})
 			assert.True(t, p.lost())
 			assert.False(t, p.runs())

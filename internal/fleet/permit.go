@@ -15,7 +15,7 @@ import (
 )
 
 // ErrLost says that a permit is no longer held.
-var ErrLost = errors.New("the permit to run is lost")
+var ErrLost = errors.New("the lease to run is lost")
 
 // Permit is the right of this node to run. It lasts as long as Keep renews it.
 type Permit struct {

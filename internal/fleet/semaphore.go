@@ -16,7 +16,7 @@ import (
 )
 
 // ErrTaken says that other nodes hold all permits.
-var ErrTaken = errors.New("as many nodes as may run at a time do")
+var ErrTaken = errors.New("all leases are taken")
 
 // TakenError is ErrTaken with the names of the nodes that hold the permits.
 type TakenError struct{ Holders []string }

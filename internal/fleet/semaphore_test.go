@@ -42,7 +42,7 @@ func TestAsManyAsMay(t *testing.T) {
 		c := node(l, "c", 2)
 		_, err := c.Try(t.Context())
 		require.ErrorIs(t, err, ErrTaken)
-		assert.Regexp(t, `^as many nodes as may run at a time do: (a, b|b, a)$`, err.Error())
+		assert.Regexp(t, `^all leases are taken: (a, b|b, a)$`, err.Error())
 
 		require.NoError(t, first.Release(t.Context()))
 		assert.Equal(t, first.Name(), try(t, c).Name(), "what is given back can be had at once")
@@ -182,9 +182,9 @@ func TestPermitIsLost(t *testing.T) {
 			lease, other := s.Leases["run-0"].DeepCopy(), "b_1"
 			lease.Spec.HolderIdentity = &other
 			s.Keep(lease)
-		}, `the permit to run is lost: lease run-0 was taken by "b_1"`, lasts / 4},
-		"lost server":  {func(s *fleettest.Shelf) { s.Down = true }, "the permit to run is lost: not renewed since 20", lasts * 5 / 6},
-		"hanging":      {func(s *fleettest.Shelf) { s.Hangs = true }, "the permit to run is lost: not renewed since 20", lasts * 5 / 6},
+		}, `the lease to run is lost: lease run-0 was taken by "b_1"`, lasts / 4},
+		"lost server":  {func(s *fleettest.Shelf) { s.Down = true }, "the lease to run is lost: not renewed since 20", lasts * 5 / 6},
+		"hanging":      {func(s *fleettest.Shelf) { s.Hangs = true }, "the lease to run is lost: not renewed since 20", lasts * 5 / 6},
 		"made by hand": {func(s *fleettest.Shelf) { delete(s.Leases, "run-0"); s.Keep(named0("run-0")) }, `lease run-0 was taken by ""`, lasts / 4},
 	} {
 		t.Run(name, func(t *testing.T) {

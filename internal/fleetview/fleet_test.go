@@ -179,7 +179,7 @@ func TestFleet(t *testing.T) {
 	require.NoError(t, f.Text(&short, false))
 	require.NoError(t, f.Text(&all, true))
 	for _, want := range []string{
-		"6 drives on 3 nodes at ", "1 severe, 2 degraded, 1 watch, 1 unknown, 1 healthy", "no verdicts now, but a daemon within the last day: stor-9",
+		"6 drives on 3 nodes at ", "1 severe, 2 degraded, 1 watch, 1 unknown, 1 healthy", "no verdicts now, but a daemon ran within the last day: stor-9",
 		"the answer may be incomplete: store b is away",
 		"probes, traffic, fleet", "probes, together with others", "2.50× (2.41 to 2.60)  1 h ago", "1.60×  ", "1.40×  ", "1.22× (1.18 to 1.27)  3 h ago", "1.20× slower",
 	} {
@@ -215,7 +215,7 @@ func TestAServerThatKnowsLittle(t *testing.T) {
 	require.NoError(t, err)
 	var short bytes.Buffer
 	require.NoError(t, f.Text(&short, false))
-	assert.Contains(t, short.String(), "it takes the recording rules")
+	assert.Contains(t, short.String(), "that needs the recording rules")
 }
 
 // BenchmarkFleet asks for 2 000 drives on 100 nodes.

@@ -18,16 +18,16 @@ import (
 func (f Fleet) Text(w io.Writer, all bool) error {
 	blocks := []document.Block{document.Sentence(f.headline())}
 	if len(f.Silent) > 0 {
-		blocks = append(blocks, document.List("no verdicts now, but a daemon within the last day: ", f.Silent...))
+		blocks = append(blocks, document.List("no verdicts now, but a daemon ran within the last day: ", f.Silent...))
 	}
 	for _, p := range f.Problems {
 		blocks = append(blocks, document.Note{Label: "the answer may be incomplete: ", Text: p})
 	}
 	if len(f.Drives) == 0 {
-		blocks = append(blocks, document.Sentence("No drive is left: see what there is without --model and --since."))
+		blocks = append(blocks, document.Sentence("No drive matches: without --model and --since, all drives are listed."))
 	}
 	if f.Compared == 0 {
-		blocks = append(blocks, document.Sentence("No drive is compared with those of other nodes: it takes the recording rules of ssdprobe, and four drives of a model."))
+		blocks = append(blocks, document.Sentence("No drive is compared with those of other nodes: that needs the recording rules of ssdprobe, and four drives of a model."))
 	}
 	blocks = append(blocks, f.driveBlocks(all)...)
 	blocks = append(blocks, f.hostBlocks(all)...)

@@ -26,23 +26,27 @@ for summaries: ` + "`promtool check metrics`" + ` and client_golang's promlint r
 The series of an NVMe controller appear once, with the ` + "`device`" + ` and ` + "`id`" + ` of its first watched namespace. If several controllers
 reach a namespace, each has its own series: use ` + "`max by (id)`" + ` for what the drive as a whole counts.
 
-Drives and the host have a verdict, and a model has none: a daemon knows the drives of its own node alone. What is said of a model and its
-firmware is said across nodes, by the [recording rules](#recording-rules) and by ` + "[`ssdprobe fleet`](fleet.md)" + `.
+Drives and the host have a verdict. A model has none, because a daemon knows only the drives of its own node. The [recording rules](#recording-rules)
+and ` + "[`ssdprobe fleet`](fleet.md)" + ` compare models and their firmware across nodes.
 `
 
 const findings = `
 ## Findings
 
-A finding says what is so now; ` + "`io_errors`" + ` stays until a restart. Its alert fires when that lasts, as long as the [runbook](runbook.md) says: most failed rounds and lost
-readings end by themselves. A finding about the speed of a drive, or its stalls, has the alert of the verdict that it may lead to: SsdprobeDriveSevere where the
-verdict is ` + "`severe`" + `, and none while it is ` + "`watch`" + ` or the finding alone makes no verdict, as a
-single stall of three seconds. SsdprobeCriticalWarning and SsdprobeMediaErrorsGrowing are for NVMe drives; of a SATA or SAS
-drive, only the findings tell. What grew before the daemon started is no finding.
+A finding describes the present; only ` + "`io_errors`" + ` stays until a restart. Its alert fires when the finding has lasted for the time in the [runbook](runbook.md),
+because most failed rounds and lost readings end by themselves. A finding about the speed or the stalls of a drive has the alert of the verdict
+that it may lead to: SsdprobeDriveSevere if the verdict is ` + "`severe`" + `. There is no alert while the verdict is ` + "`watch`" + `, or if the finding alone changes no verdict, such as a
+single stall of three seconds. SsdprobeCriticalWarning and SsdprobeMediaErrorsGrowing cover NVMe drives. SATA and SAS drives have only the
+findings. An increase before the daemon started is not a finding.
 
-Some severities differ on purpose. Critical on the page is what needs somebody today; an alert that pages is another decision. A drive whose verdict
-is ` + "`severe`" + ` is critical, while its alert is a warning, unless the mixin has it page. ` + "`io_errors`" + ` is critical while rounds fail, as data are at risk. ` + "`cannot_probe`" + ` is critical, as the page can show nothing else of the drive, while its alert is a
-warning, as the drive itself may be well. ` + "`collector`" + ` is a warning, as values are missing on the page, while its alert is for information, as no
-drive is at risk. ` + "`drive_critical`" + ` about heat has an alert that is a warning, as heat loses no data by itself.
+The severity of a finding and of its alert differ on purpose in some cases. On the status page, critical means that somebody has to act today.
+Whether an alert pages somebody is a separate decision:
+
+- A drive whose verdict is ` + "`severe`" + ` is critical. Its alert is a warning, unless you configure the mixin to page.
+- ` + "`io_errors`" + ` is critical while rounds fail, because data are at risk.
+- ` + "`cannot_probe`" + ` is critical, because the page can show nothing else about the drive. Its alert is a warning, because the drive itself may be well.
+- ` + "`collector`" + ` is a warning, because values are missing on the page. Its alert is for information, because no drive is at risk.
+- ` + "`drive_critical`" + ` about heat is critical. Its alert is a warning, because heat alone loses no data.
 
 | code | severity | meaning | what to do | alert |
 |---|---|---|---|---|

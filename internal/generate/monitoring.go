@@ -18,22 +18,24 @@ const (
 	prometheusRule = "deploy/kubernetes/monitoring/prometheusrule.yaml"
 
 	rulesHead = `# Recording rules of ssdprobe: load this file together with alerts.yaml, which
-# builds on it. Made by make generate from deploy/mixin, which says why each is as it is.
+# builds on it. Made by make generate from deploy/mixin, which explains each rule.
 #
-# What is assumed:
+# Assumptions:
 #   - instance names the node. On Kubernetes relabel it to the node's name
-#     (__meta_kubernetes_pod_node_name → instance); an address works as well and
-#     reads worse. It has to differ between nodes, over clusters too.
+#     (__meta_kubernetes_pod_node_name → instance). An address works as well, but
+#     is harder to read. It has to differ between nodes, also across clusters.
 #   - A probe of one name is the same workload on all nodes, as with the default
 #     configuration.
 #
-# The first part of a rule's name says what it has one series for.
+# The first part of a rule's name is the unit that has one series, such as a
+# device or a model.
 `
 	alertsHead = `# Alerts of ssdprobe. They build on rules.yaml: load both. docs/runbook.md has a
-# section for each. Made by make generate from deploy/mixin, which says why each is
-# as it is, and where thresholds and severities are changed.
+# section for each. Made by make generate from deploy/mixin, which explains each
+# alert. Change thresholds and severities there.
 #
-# alertmanager/inhibit_rules.yaml makes one notification of what several alerts say.
+# alertmanager/inhibit_rules.yaml makes one notification of several alerts with the
+# same cause.
 `
 	operatorHead = "# Made by `make generate` from deploy/mixin.\n"
 )

@@ -10,10 +10,10 @@ import (
 )
 
 const suitesHead = "# Suites\n\n" +
-	"`ssdprobe run SUITE --target PATH` runs jobs of fio that answer one question about a drive, and says what they come to.\n" +
+	"`ssdprobe run SUITE --target PATH` runs fio jobs that answer one question about a drive, and prints the answer.\n" +
 	"`ssdprobe suites SUITE` lists the parameters of a suite, and `--dry-run` prints its jobs.\n\n" +
-	"On a raw device, a suite that writes needs `--destroy SERIAL`. On a directory it writes to a file of its own.\n\n" +
-	"%s take several targets: repeat `--target`. [Results that travel](reports.md) says how to keep and compare what they print.\n\n" +
+	"On a raw device, a suite that writes needs `--destroy SERIAL`. In a directory, it writes to a file of its own.\n\n" +
+	"%s take several targets: repeat `--target`. [Results that travel](reports.md) says how to keep and compare results.\n\n" +
 	"| suite | question | writes | what it runs |\n|---|---|---|---|\n"
 
 const suitesByHand = `
@@ -21,25 +21,25 @@ const suitesByHand = `
 
     ssdprobe run --job my.fio --target /srv/data --size 1GiB
 
-runs the fio job file my.fio and reports it like a suite. The target is always that of ` + "`--target`" + `: leave out ` + "`filename`" + `, as another file is refused.
-` + "`size`" + ` and ` + "`offset`" + ` may be left out as well. They count from where the data begin: of the file in a directory, the first MiB says that ssdprobe made it, so
-that 1 GiB has room for a job of 1023 MiB. ` + "`--dry-run`" + ` shows the job as fio gets it.
+runs the fio job file my.fio and reports on it as on a suite. The target is always that of ` + "`--target`" + `: leave out ` + "`filename`" + `, because any other file is
+refused. ` + "`size`" + ` and ` + "`offset`" + ` may be left out as well. They count from the start of the data. In a directory, the first MiB of the file marks it as made by
+ssdprobe, so a file of 1 GiB has room for a job of 1023 MiB. ` + "`--dry-run`" + ` shows the job as fio gets it.
 
 ## What they replace
 
-People run these commands by hand. Each is one step of its suite, by the suite's defaults: the others differ in depth, direction, number
-of jobs or offset. A test holds the commands against the plans.
+People run these commands by hand. Each is one step of its suite with the default parameters. The other steps differ in depth, direction,
+number of jobs or offset. A test compares the commands with the plans.
 
-The plans also have options that change how fio measures, not what: threads instead of processes, no map of the blocks done, offsets that
-differ from run to run, percentiles of the whole latency, and jobs and memory at the NUMA node of the drive.
+The plans also have options that change how fio measures, not what: threads instead of processes, no map of completed blocks, offsets that
+differ from run to run, percentiles of the total latency, and jobs and memory on the NUMA node of the drive.
 
 ` + "```text\n"
 
 const suitesElsewhere = "```\n" + `
 ## Windows, IOmeter and diskspd
 
-ssdprobe runs on Linux alone. It measures with the kernel's counters, sysfs and fio, and has no port to Windows; it does not run IOmeter or
-diskspd, or read their results. Many guides and data sheets name their jobs. These are the same jobs in fio's terms:
+ssdprobe runs only on Linux. It measures with the kernel's counters, sysfs and fio, and has no port to Windows. It neither runs IOmeter or
+diskspd nor reads their results. Many guides and data sheets describe jobs of these tools. This is how to say the same to fio:
 
 | IOmeter | diskspd | fio |
 |---|---|---|
@@ -53,9 +53,9 @@ diskspd, or read their results. Many guides and data sheets name their jobs. The
 | | ` + "`-Sh`" + ` (writes go through the drive's cache, too) | ` + "`direct=1 sync=1`" + ` |
 | align I/Os on 4 KiB | aligned to the block size | aligned to the block size; ` + "`blockalign`" + ` changes it |
 | maximum disk size, in sectors | ` + "`-f10G`" + ` | ` + "`size=10g`" + ` |
-| | ` + "`-Zr`" + ` (random data) | random data is what fio writes |
+| | ` + "`-Zr`" + ` (random data) | fio writes random data by default |
 
-Access specifications that guides use, and where they are:
+These suites run the access specifications that guides use:
 
 | access specification | fio | suite |
 |---|---|---|
@@ -66,8 +66,8 @@ Access specifications that guides use, and where they are:
 | 4 KiB, 100 % random, 70 % read | ` + "`rw=randrw rwmixread=70 bs=4k iodepth=16`" + ` | ` + "`mixed`" + ` |
 | 128 KiB, 0 % random, 100 % read or write | ` + "`rw=read` or `write` with `bs=128k iodepth=128`" + ` | ` + "`saturate`" + ` |
 
-Compare results with those of the same tool: each takes latency from another moment on. diskspd prints MiB/s, and IOmeter decimal or
-binary MB/s; those of ssdprobe and of data sheets are decimal.
+Compare results only with those of the same tool, because each tool starts to time an I/O at another moment. diskspd prints MiB/s, and
+IOmeter decimal or binary MB/s. ssdprobe and data sheets use decimal MB/s.
 `
 
 // severalTargets returns the suites that accept several targets: "`a`, `b` and `c`".

@@ -88,7 +88,7 @@ type standing struct {
 const (
 	notMeasured = "too little was measured lately"
 	fewPeers    = "too few other drives of its model and size on the node are measured"
-	noLikeWork  = "no peer with like work"
+	noLikeWork  = "no peer with similar work"
 )
 
 // beside returns where the drive stands among its peers by statistic i, in their last blocks up to a slot.

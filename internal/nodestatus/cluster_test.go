@@ -91,7 +91,7 @@ func (s real) testMissingRight(t *testing.T) {
 	d.tellNow()
 	assert.False(t, d.works())
 	assert.Equal(t, 1, strings.Count(d.logged(), "\n"), d.logged())
-	assert.Contains(t, d.logged(), `the account of the pods lacks a right; apply the manifests again`)
+	assert.Contains(t, d.logged(), `the service account of the pods lacks a permission; apply the manifests again`)
 	assert.Contains(t, d.logged(), `User \"system:serviceaccount:ssdprobe:without\" cannot get resource \"nodes\" in API group \"\" at the cluster scope`)
 }
 
@@ -222,8 +222,8 @@ func (s real) testCondition(t *testing.T) {
 	d.tellNow()
 	c = s.look(t, "storage-3").condition()
 	assert.Equal(t, "True DriveSevere", c.Status+" "+c.Reason)
-	assert.Contains(t, c.Message, "severe: nvme1n1 is severe: 31 % slower (27 to 36 %) than before, since ")
-	assert.Contains(t, s.must(t, http.MethodGet, "/apis/events.k8s.io/v1/namespaces/default/events", ""), `"note":"nvme1n1 is severe: 31 % slower`)
+	assert.Contains(t, c.Message, "severe: nvme1n1 is severe: 2.3 times slower (2.2 to 2.4) than before, since ")
+	assert.Contains(t, s.must(t, http.MethodGet, "/apis/events.k8s.io/v1/namespaces/default/events", ""), `"note":"nvme1n1 is severe: 2.3 times slower`)
 	assert.Empty(t, s.look(t, "storage-3").taint(), "it is not asked for")
 	assert.Len(t, s.look(t, "storage-3").Status.Conditions, 2)
 

@@ -229,7 +229,7 @@ func (r *Reporter) alone(n node) error {
 		r.rival, r.wrote, r.yielded = nil, c, false
 		return nil
 	}
-	return fmt.Errorf("%w: it says %q since its heartbeat at %s; run one daemon for each node, with its own name (--node), and no other program that sets this condition",
+	return fmt.Errorf("%w: it says %q, with a heartbeat at %s; run one daemon for each node, with its own name (--node), and no other program that sets this condition",
 		ErrRival, c.Message, c.LastHeartbeatTime.UTC().Format(time.RFC3339))
 }
 
@@ -250,9 +250,9 @@ func (r *Reporter) noted(start time.Time, err error) {
 		if text := advice(err); text != "" {
 			log = log.With("advice", text)
 		}
-		log.Warn("Kubernetes cannot be told of the drives of this node", "err", err)
+		log.Warn("cannot report the drives of this node to Kubernetes", "err", err)
 	case err == nil && r.failed:
-		r.log.Info("Kubernetes is told of the drives of this node again")
+		r.log.Info("the drives of this node are reported to Kubernetes again")
 	}
 	r.failed = err != nil
 }
@@ -261,9 +261,9 @@ func (r *Reporter) noted(start time.Time, err error) {
 func advice(err error) string {
 	switch {
 	case apierrors.IsForbidden(err):
-		return "the account of the pods lacks a right; apply the manifests again, with the component or the values that switch this on"
+		return "the service account of the pods lacks a permission; apply the manifests again, with the component or the values that enable this"
 	case apierrors.IsNotFound(err):
-		return "the node has to have the name that kubectl get nodes shows; see node in the configuration"
+		return "set node in the configuration to the name that kubectl get nodes shows"
 	}
 	return ""
 }
@@ -274,7 +274,7 @@ func (r *Reporter) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
 	if err := r.lastWords(ctx); err != nil {
-		r.log.Warn("Kubernetes cannot be told that the daemon stops", "err", err)
+		r.log.Warn("cannot report to Kubernetes that the daemon stops", "err", err)
 	}
 }
 

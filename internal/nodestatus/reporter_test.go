@@ -47,6 +47,9 @@ func target(name string, v record.DriveVerdict, since time.Time) record.TargetSt
 	case v.Blames():
 		j.Since, j.Witnesses, j.ThanBefore = since, []string{"probes"}, []string{"probes"}
 		j.Ratio = record.Ratio{Ratio: 1.31, Lower: 1.27, Upper: 1.36}
+		if v == record.Severe { // about twice as slow
+			j.Ratio = record.Ratio{Ratio: 2.3, Lower: 2.2, Upper: 2.4}
+		}
 	}
 	return record.TargetStatus{ID: "eui." + name, Path: "/dev/" + name, Device: record.Device{ID: "eui." + name, Name: name}, Verdict: &j}
 }
@@ -250,7 +253,7 @@ func TestEventsWhenAVerdictBeginsAndEnds(t *testing.T) {
 		pass(t, soon)
 		require.Len(t, notes(s), 4)
 		assert.Contains(t, notes(s)[2], "Warning DriveSevere: the host is severe: since ")
-		assert.Contains(t, notes(s)[3], "Warning DriveSevere: nvme0n1 is severe: 31 % slower")
+		assert.Contains(t, notes(s)[3], "Warning DriveSevere: nvme0n1 is severe: 2.3 times slower")
 		lost.says()
 		pass(t, soon)
 		require.Len(t, notes(s), 5, "of the host nothing is known")
@@ -313,14 +316,14 @@ func TestAnHourWithoutTheCluster(t *testing.T) {
 		pass(t, time.Hour)
 		assert.False(t, d.works())
 		assert.Equal(t, 1, strings.Count(d.logged(), "\n"), "one message: %s", d.logged())
-		assert.Contains(t, d.logged(), `level=WARN msg="Kubernetes cannot be told of the drives of this node" err="get node storage-1: connection refused"`)
+		assert.Contains(t, d.logged(), `level=WARN msg="cannot report the drives of this node to Kubernetes" err="get node storage-1: connection refused"`)
 		assert.Less(t, len(d.failures), 3*60, "it does not hammer at it")
 		assert.Equal(t, isFalse, s.look("storage-1").condition().Status)
 
 		s.set(func(s *shelf) { s.down = false })
 		pass(t, 2*time.Minute)
 		assert.True(t, d.works())
-		assert.Contains(t, d.logged(), `msg="Kubernetes is told of the drives of this node again"`)
+		assert.Contains(t, d.logged(), `msg="the drives of this node are reported to Kubernetes again"`)
 		assert.Equal(t, isTrue, s.look("storage-1").condition().Status)
 		assert.Len(t, notes(s), 1)
 	})
@@ -395,7 +398,7 @@ func TestAMissingRightIsSaidOnce(t *testing.T) {
 		pass(t, time.Hour)
 		assert.False(t, d.works())
 		assert.Equal(t, 1, strings.Count(d.logged(), "\n"), d.logged())
-		assert.Contains(t, d.logged(), "the account of the pods lacks a right; apply the manifests again")
+		assert.Contains(t, d.logged(), "the service account of the pods lacks a permission; apply the manifests again")
 		assert.Contains(t, d.logged(), `nodes/status \"storage-1\" is forbidden: the account cannot patch it`)
 	})
 }
@@ -404,7 +407,7 @@ func TestANodeThatIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := started(t, newShelf("storage-1.example"), fine)
 		pass(t, time.Minute)
-		assert.Contains(t, d.logged(), "the node has to have the name that kubectl get nodes shows; see node in the configuration")
+		assert.Contains(t, d.logged(), "set node in the configuration to the name that kubectl get nodes shows")
 	})
 }
 

@@ -55,7 +55,7 @@ func (r *Reporter) taintTo(ctx context.Context, n node, wanted bool) (node, erro
 	defer cancel()
 	n, err := r.change(ctx, n, r.options.Taint)
 	if err == nil {
-		r.log.Warn("the node has the taint: a drive is severe", "taint", TaintKey, "effect", r.options.Taint, "lease", r.permit.Name())
+		r.log.Warn("added the taint to the node: a drive is severe", "taint", TaintKey, "effect", r.options.Taint, "lease", r.permit.Name())
 	}
 	return n, err
 }
@@ -119,7 +119,7 @@ func (r *Reporter) takeOff(ctx context.Context, n node) (node, error) {
 	}
 	n, err := r.change(ctx, n, "")
 	if err == nil {
-		r.log.Info("the node has the taint no longer", "taint", TaintKey)
+		r.log.Info("removed the taint from the node", "taint", TaintKey)
 	}
 	return n, err
 }
@@ -130,7 +130,7 @@ func (r *Reporter) clear(ctx context.Context, n node) (node, error) {
 	cleared, err := r.takeOff(ctx, n)
 	forbidden := apierrors.IsForbidden(err)
 	if forbidden && !r.stuck {
-		r.log.Warn("the node still has the taint that kubernetes.taint does not ask for any more, and there is no right to remove it",
+		r.log.Warn("cannot remove the taint, which kubernetes.taint no longer asks for: no permission",
 			"taint", TaintKey, "err", err, "advice", "run ssdprobe kubernetes cleanup --all-nodes --kubeconfig FILE, as an administrator of the cluster")
 	}
 	if r.stuck = forbidden; forbidden {
@@ -147,7 +147,7 @@ func (r *Reporter) yield(ctx context.Context, n node) error {
 		return nil
 	}
 	if n.taint() != "" {
-		r.log.Warn("the taint is taken off: another program sets the condition "+ConditionType, "taint", TaintKey)
+		r.log.Warn("removing the taint: another program sets the condition "+ConditionType, "taint", TaintKey)
 	}
 	_, err := r.takeOff(ctx, n)
 	r.yielded = err == nil
@@ -192,9 +192,9 @@ func (r *Reporter) waits(why error) {
 	var taken *fleet.TakenError
 	switch {
 	case why != nil && !r.waiting && errors.As(why, &taken):
-		r.log.Warn("a drive is severe, and the node does without the taint: as many nodes as may have it do", "nodes", taken.Holders)
+		r.log.Warn("a drive is severe, but the node does not get the taint: the maximum number of nodes has it", "nodes", taken.Holders)
 	case why != nil && !r.waiting:
-		r.log.Warn("a drive is severe, and the node does without the taint", "err", why)
+		r.log.Warn("a drive is severe, but the node does not get the taint", "err", why)
 	}
 	r.waiting = why != nil
 }

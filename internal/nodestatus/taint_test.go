@@ -56,7 +56,7 @@ func TestTaintWhileADriveIsSevere(t *testing.T) {
 		n := s.look("storage-1")
 		assert.Equal(t, "PreferNoSchedule", n.taint())
 		assert.JSONEq(t, `{"key":"storage","value":"only","effect":"NoSchedule"}`, string(n.Spec.Taints[0]), "that of others is there still")
-		assert.Contains(t, d.logged(), "the node has the taint: a drive is severe")
+		assert.Contains(t, d.logged(), "added the taint to the node: a drive is severe")
 		pass(t, time.Hour)
 		assert.Equal(t, "PreferNoSchedule", s.look("storage-1").taint())
 		assert.Less(t, time.Since(l.Leases["ssdprobe-slow-drive-0"].Spec.RenewTime.Time), leaseDuration/2, "it is renewed")
@@ -95,7 +95,7 @@ func TestTaintOfADaemonThatWasKilled(t *testing.T) {
 				other := tainting(t, s, l, "storage-2", 1, severe)
 				pass(t, time.Hour)
 				assert.Equal(t, []string{"storage-1"}, s.tainted(), "its permit has long run out, and yet is nobody else's")
-				assert.Contains(t, other.logged(), "as many nodes as may have it do\" nodes=[storage-1]")
+				assert.Contains(t, other.logged(), "the maximum number of nodes has it\" nodes=[storage-1]")
 				assert.Equal(t, 1, strings.Count(other.logged(), "\n"), other.logged())
 				assert.True(t, other.works(), "to wait is no failure")
 
@@ -147,7 +147,7 @@ func TestTheTaintIsTheFirstToGo(t *testing.T) {
 		d.end()
 		assert.Empty(t, s.tainted())
 		assert.Equal(t, DriveSevere, s.look("storage-1").condition().Reason)
-		assert.Contains(t, d.logged(), "Kubernetes cannot be told that the daemon stops")
+		assert.Contains(t, d.logged(), "cannot report to Kubernetes that the daemon stops")
 	})
 }
 
@@ -212,7 +212,7 @@ func TestARivalThatKnowsNoTaint(t *testing.T) {
 		pass(t, time.Minute)
 		assert.False(t, d.works())
 		assert.Empty(t, s.tainted())
-		assert.Contains(t, d.logged(), "the taint is taken off: another program sets the condition SlowDrive")
+		assert.Contains(t, d.logged(), "removing the taint: another program sets the condition SlowDrive")
 
 		other := tainting(t, s, l, "storage-2", 1, severe)
 		pass(t, 10*time.Minute)
@@ -290,7 +290,7 @@ func TestALostPermitEndsTheTaint(t *testing.T) {
 		})
 		pass(t, leaseDuration/2)
 		assert.Empty(t, s.tainted())
-		assert.Contains(t, d.logged(), `the permit to run is lost: lease ssdprobe-slow-drive-0 was taken by \"somebody\"`)
+		assert.Contains(t, d.logged(), `the lease to run is lost: lease ssdprobe-slow-drive-0 was taken by \"somebody\"`)
 	})
 }
 

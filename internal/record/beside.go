@@ -53,7 +53,7 @@ func SlowerThanPeers(list []Beside) []Warning {
 			whose = "that of the other drive"
 		}
 		if b.Source == "traffic" {
-			what, with = "the drive's own traffic", " with like work"
+			what, with = "the drive's own traffic", " with similar work"
 		}
 		text := fmt.Sprintf("%s is far slower than %s of this model%s on the node (%s)", what, whose, with, strings.Join(far, ", "))
 		if len(b.OnlyHere) > 0 {

@@ -17,7 +17,7 @@ func TestSlowerThanPeers(t *testing.T) {
 	assert.Equal(t, []Warning{
 		{Code: WarnSlowerThanPeers, Text: "probe read-4k is far slower than that of the 3 other drives of this model on the node (p50 83 % slower, p99 2.4 times slower)"},
 		{Code: WarnSlowerThanPeers, Text: "probe read-128k is far slower than that of the other drive of this model on the node (p50 88 % slower); only here: PCIe link 8 GT/s x4"},
-		{Code: WarnSlowerThanPeers, Text: "the drive's own traffic is far slower than that of the 7 other drives of this model with like work on the node (reads of others 60 % slower)"},
+		{Code: WarnSlowerThanPeers, Text: "the drive's own traffic is far slower than that of the 7 other drives of this model with similar work on the node (reads of others 60 % slower)"},
 	}, SlowerThanPeers([]Beside{
 		far("read-4k", LatencyP50, 3, 1.83), near, far("read-4k", LatencyP99, 3, 2.4), linked, far("traffic", OthersReadLatency, 7, 1.6),
 	}))

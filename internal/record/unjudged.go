@@ -39,9 +39,9 @@ func (r UnjudgedReason) Words() string {
 	case ReasonFirstDay:
 		return "it takes a day to learn what is normal"
 	case ReasonNoLike:
-		return "the baseline has no such I/O"
+		return "the baseline has no comparable I/O"
 	case ReasonLoad:
-		return "others load the device as the baseline has not seen"
+		return "others load the device in a way that the baseline has not seen"
 	case ReasonFewRounds:
 		return "good rounds are too rare to be compared"
 	case ReasonNoRounds:
@@ -59,7 +59,7 @@ func (r UnjudgedReason) Words() string {
 	case ReasonUnavailable:
 		return "the target cannot be probed"
 	case ReasonFewDrives:
-		return "a host is judged by at least three drives that have a final baseline"
+		return "to judge a host takes at least three drives with a final baseline"
 	}
 	return string(r)
 }
@@ -142,7 +142,7 @@ func (p *ProbeStatus) withoutRounds(problem string, now time.Time) (reason Unjud
 		}
 	}
 	if last.Loaded {
-		return ReasonBusy, "only small rounds went in, which are not compared"
+		return ReasonBusy, "only small rounds were admitted, which are not compared"
 	}
 	return ReasonNoRounds, ""
 }

@@ -148,7 +148,7 @@ func (h history) blocks() []document.Block {
 	}
 	columns, width := h.columns()
 	blocks := []document.Block{document.Sentence(fmt.Sprintf(
-		"Times slower than the baseline, load taken out; a column is %s; R regressed, I improved, ? suspect", units.Span(width)))}
+		"Times slower than the baseline, corrected for load; a column is %s; R regressed, I improved, ? suspect", units.Span(width)))}
 	for i, s := range record.Statistics() {
 		ratios, marks := line(columns, i)
 		bars, low, high := plot.Bars(ratios)
@@ -164,9 +164,9 @@ func end(what string, n drift.Explanation) []document.Block {
 	if n.Maturity == "" {
 		return []document.Block{document.Gap{}, document.Sentence(fmt.Sprintf("At the end: learning %s, %s so far", what, units.Plural(n.Rounds, "round")))}
 	}
-	baseline := fmt.Sprintf("At the end: %s is %s, of %s in %s", what, n.Maturity, units.Plural(n.Rounds, "round"), units.Plural(n.Blocks, "block"))
+	baseline := fmt.Sprintf("At the end: %s is %s, learned from %s in %s", what, n.Maturity, units.Plural(n.Rounds, "round"), units.Plural(n.Blocks, "block"))
 	if n.UnjudgedBlocks > 0 {
-		baseline += fmt.Sprintf("; %s were not judged, under more load than it has seen", units.Plural(n.UnjudgedBlocks, "block"))
+		baseline += fmt.Sprintf("; %s not judged: more load than it has seen", units.Plural(n.UnjudgedBlocks, "block"))
 	}
 	blocks := []document.Block{document.Gap{}, document.Sentence(baseline)}
 	for _, s := range n.Statistics {

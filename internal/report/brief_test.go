@@ -30,7 +30,7 @@ func TestNoKneeAmongRepeatsThatDiffer(t *testing.T) {
 	}}
 	var b bytes.Buffer
 	require.NoError(t, report.Run(&b, r))
-	assert.Contains(t, b.String(), "4 KiB random read: no knee can be told: repeats differ by 238 %.")
+	assert.Contains(t, b.String(), "4 KiB random read: the knee is not known: repeats differ by 238 %.")
 	assert.NotContains(t, b.String(), "the knee is at")
 	r.Analysis.Spreads[0].IOPS.Mean = record.Interval{Value: 100, Lower: new(60.0), Upper: new(140.0)}
 	b.Reset()

@@ -61,7 +61,7 @@ func referenceText(r record.RunReference) string {
 // sameConditions says whether the conditions are the same or unknown; empty when some are known to
 // differ.
 func sameConditions(c record.Comparison) string {
-	const unknown = "Whether the conditions are the same is unknown: what fio printed does not say them."
+	const unknown = "Whether the conditions are the same is unknown: the output of fio does not contain them."
 	switch {
 	case c.Unknown():
 		return unknown

@@ -58,8 +58,8 @@ func cpuSections(r record.RunReport) []document.Section {
 		}
 		all = append(all, document.Section{
 			ID: fmt.Sprintf("cpus-%d", i+1), Title: "How many CPUs it takes: " + c.Load, Lead: cpuSentence(c),
-			Blocks: []document.Block{document.Gap{}, drawn(diagram, "While the jobs use up the CPUs that they may, these are the limit. "+
-				"A CPU beyond the cores is another thread of one of them.", shown, &small), document.Gap{}, t},
+			Blocks: []document.Block{document.Gap{}, drawn(diagram, "While the jobs use all CPUs that they may use, the CPUs are the limit. "+
+				"CPUs beyond the number of cores are further threads of the same cores.", shown, &small), document.Gap{}, t},
 		})
 	}
 	return all
@@ -96,15 +96,15 @@ func cpuSentence(c record.CPUScaling) string {
 		figures += ", " + with(last)
 	}
 	limit := map[record.Limit]string{
-		record.LimitDevice: "the drive", record.LimitLink: "the PCIe link", record.LimitLatency: "how long the drive takes for an I/O",
+		record.LimitDevice: "the drive", record.LimitLink: "the PCIe link", record.LimitLatency: "the latency of an I/O",
 	}[c.Limit]
 	switch {
 	case c.EnoughAt > 0 && c.EnoughAt == first.CPUs:
 		return fmt.Sprintf("%s is the limit even with %s: %s.", upper(limit), units.Plural(first.CPUs, "CPU"), figures)
 	case c.EnoughAt > 0:
-		return fmt.Sprintf("From %s on %s is the limit: %s.", units.Plural(c.EnoughAt, "CPU"), limit, figures)
+		return fmt.Sprintf("From %s on, %s is the limit: %s.", units.Plural(c.EnoughAt, "CPU"), limit, figures)
 	case last.Limit == record.LimitOthers:
-		return fmt.Sprintf("What the limit is cannot be told, because others used the CPUs: %s.", figures)
+		return fmt.Sprintf("The limit is not known, because others used the CPUs: %s.", figures)
 	default:
 		return fmt.Sprintf("The CPUs are the limit, even with %s: %s.", units.Plural(last.CPUs, "CPU"), figures)
 	}

@@ -141,11 +141,11 @@ func depthSections(r record.RunReport) []document.Section {
 func (s sweep) sentence() string {
 	switch {
 	case s.differ > 0:
-		return fmt.Sprintf("%s: no knee can be told: repeats differ by %s.", s.load, units.Percent(s.differ))
+		return fmt.Sprintf("%s: the knee is not known: repeats differ by %s.", s.load, units.Percent(s.differ))
 	case s.knee == nil:
 		return ""
 	case s.knee.Deepest == 0:
-		return fmt.Sprintf("%s: no knee can be told: %s.", s.load, disregardedText(s.knee.Disregarded, s.knee.Codes))
+		return fmt.Sprintf("%s: the knee is not known: %s.", s.load, disregardedText(s.knee.Disregarded, s.knee.Codes))
 	}
 	text := fmt.Sprintf("%s: no knee up to depth %d: IOPS still grow faster than latency.", s.load, s.knee.Deepest)
 	if s.knee.Depth > 0 {
@@ -205,7 +205,7 @@ func (s sweep) plot(unit units.LatencyUnit) document.Plot {
 			{Name: "p99 latency (right)", Points: p99, Colour: 5, Right: true, Dashed: true},
 		},
 	}
-	caption := "Read IOPS together with latency: past the knee only the waiting grows."
+	caption := "Read IOPS together with latency: past the knee, only the waiting time grows."
 	if s.knee != nil && s.knee.Depth > 0 {
 		diagram.Marks = []plot.Mark{{X: new(float64(s.knee.Depth)), Label: fmt.Sprintf("knee: depth %d", s.knee.Depth)}}
 	}

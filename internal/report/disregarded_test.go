@@ -13,8 +13,8 @@ import (
 // Steps that were all disturbed give no headline.
 func TestDisturbedRunsHaveNoHeadline(t *testing.T) {
 	for want, r := range map[string]record.RunReport{
-		"no knee can be told: 22 steps did not measure the drive alone (disturbed).":                  twice(depthRun()),
-		"How even the speed is cannot be told: 96 steps did not measure the drive alone (disturbed).": twice(linearRun()),
+		"the knee is not known: 22 steps did not measure the drive alone (disturbed).":                  twice(depthRun()),
+		"The evenness of the speed is not known: 96 steps did not measure the drive alone (disturbed).": twice(linearRun()),
 	} {
 		for i := range r.Steps {
 			r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}

@@ -197,7 +197,7 @@ func BaselineText(probe record.ProbeStatus) string {
 	case record.Final:
 	}
 	if n := probe.UnjudgedBlocks; n > 0 {
-		text += fmt.Sprintf("; %s of five minutes not judged, under more load than it has seen", units.Plural(n, "block"))
+		text += fmt.Sprintf("; %s not judged: more load than it has seen", units.Plural(n, "five-minute block"))
 	}
 	return text
 }
@@ -227,7 +227,7 @@ func learningText(probe record.ProbeStatus) string {
 		text += ", about " + units.Span(time.Duration(float64(probe.Probe.Interval)*float64(left)*float64(all)/float64(good))) + " more"
 	}
 	if good < all {
-		text += fmt.Sprintf(", as %d of %s were good", good, units.Plural(int(all), "round"))
+		text += fmt.Sprintf("; %d of %s were good", good, units.Plural(int(all), "round"))
 	}
 	return text
 }

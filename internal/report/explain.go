@@ -73,7 +73,7 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 	}
 	if x.UnjudgedBlocks > 0 {
 		about.Blocks = append(about.Blocks, document.Sentence(
-			units.Plural(x.UnjudgedBlocks, "block")+" of five minutes not judged: more load from others than the baseline has seen"))
+			units.Plural(x.UnjudgedBlocks, "five-minute block")+" not judged: more load from others than the baseline has seen"))
 	}
 	about.Blocks = append(about.Blocks, workBlocks(x.Explanation)...)
 	for _, n := range x.Notes {
@@ -86,12 +86,12 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 	return []document.Block{head, about}
 }
 
-// baselineText describes a baseline: "final baseline of 2 880 rounds in 288 blocks of five minutes, under 0 to 43 % load
+// baselineText describes a baseline: "final baseline of 2 880 rounds in 288 five-minute blocks, under 0 to 43 % load
 // from others".
 func baselineText(x drift.Explanation) string {
 	text := fmt.Sprintf("%s baseline of %s", x.Maturity, units.Plural(x.Rounds, "round"))
 	if x.Blocks > 0 {
-		text += fmt.Sprintf(" in %s of five minutes", units.Plural(x.Blocks, "block"))
+		text += fmt.Sprintf(" in %s", units.Plural(x.Blocks, "five-minute block"))
 	}
 	return text + fmt.Sprintf(", under %.0f to %s load from others", 100*x.MinLoad, units.Percent(x.MaxLoad))
 }
@@ -191,13 +191,13 @@ func evidenceName(e drift.Evidence) string {
 
 // normalText describes what is normal according to the baseline.
 func normalText(s drift.StatisticExplanation) string {
-	text := fmt.Sprintf("normal: blocks from %s to %s of the baseline at their load", units.Ratio(s.NoiseLower), units.Ratio(s.NoiseUpper))
+	text := fmt.Sprintf("normal: blocks between %s and %s of the baseline at the same load", units.Ratio(s.NoiseLower), units.Ratio(s.NoiseUpper))
 	if n := len(s.Load); n > 1 {
 		last := s.Load[n-1]
 		text += fmt.Sprintf("; %s at %s load", units.Ratio(last.Ratio), units.Percent(last.Utilisation))
 	}
 	if s.Autocorrelation >= 1.05 {
-		text += fmt.Sprintf("; evidence takes %s times as long, because blocks resemble those before them (autocorrelation)", units.Number(s.Autocorrelation))
+		text += fmt.Sprintf("; evidence takes %s times as long, because each block resembles the one before it (autocorrelation)", units.Number(s.Autocorrelation))
 	}
 	return text
 }

@@ -54,7 +54,7 @@ func besideBlocks(list []record.Beside) []document.Block {
 	if list[0].Unjudged != "" && !slices.ContainsFunc(list, differs) {
 		return []document.Block{document.Gap{}, document.Sentence("beside its peers: not judged: " + list[0].Unjudged)}
 	}
-	t := document.Table{Names: []string{"beside its peers", "statistic", "place (1 is the fastest)", "against their median", "limit", "verdict"}, Align: "llrrrl"}
+	t := document.Table{Names: []string{"beside its peers", "statistic", "rank (1 is the fastest)", "against their median", "limit", "verdict"}, Align: "llrrrl"}
 	var peers []string
 	for _, b := range list {
 		if b.Unjudged != "" && !b.Far {
@@ -107,15 +107,15 @@ func workBlocks(x drift.Explanation) []document.Block {
 		return nil
 	}
 	if w.Others == nil {
-		return []document.Block{document.Sentence(fmt.Sprintf("load from others now: %s; nobody counts their I/O", units.Percent(w.Utilisation)))}
+		return []document.Block{document.Sentence(fmt.Sprintf("load from others now: %s; their I/O is not counted", units.Percent(w.Utilisation)))}
 	}
 	text := fmt.Sprintf("work of others now: %s reads and %s writes a second, %s and %s; ",
 		units.IOPS(w.Others.Reads), units.IOPS(w.Others.Writes), units.Bandwidth(w.Others.ReadBytes), units.Bandwidth(w.Others.WrittenBytes))
 	switch {
 	case !w.Modelled:
-		text += fmt.Sprintf("%s busy; what it costs is not learned yet", units.Percent(w.Utilisation))
+		text += fmt.Sprintf("%s busy; the cost of this work is not learned yet", units.Percent(w.Utilisation))
 	default:
-		text += fmt.Sprintf("the healthy drive would be %s busy with it, this one is %s", units.Percent(w.Load), units.Percent(w.Utilisation))
+		text += fmt.Sprintf("a healthy drive would be %s busy with it, this one is %s busy", units.Percent(w.Load), units.Percent(w.Utilisation))
 	}
 	if !w.Seen {
 		text += "; the baseline has not seen such a load"
@@ -125,5 +125,5 @@ func workBlocks(x drift.Explanation) []document.Block {
 
 // hostPartText says how much of the slowdown belongs to the host.
 func hostPartText(s drift.StatisticExplanation) string {
-	return fmt.Sprintf("host: the other drives are at %s of their usual; %s was taken off this one for it", units.Ratio(s.Others), units.Ratio(s.Host))
+	return fmt.Sprintf("host: the other drives are at %s of their usual level; the ratio of this one was divided by %s for it", units.Ratio(s.Others), units.Ratio(s.Host))
 }

@@ -87,7 +87,7 @@ func latencySection(r record.RunReport) []document.Section {
 		document.Plot{Drawing: percentiles(shown), Warnings: ofAKind(warnings), Caption: fmt.Sprintf(
 			"A percentile curve: how long the slowest I/Os take. Dashed and hollow where fewer than %d I/Os lie above: a hint only.", record.MinimumAbove)},
 		document.Plot{Drawing: histogram(shown), Caption: fmt.Sprintf(
-			"A histogram: where the I/Os are. Each class is about a tenth of its latency wide; the slowest %s are left to the curve above.", units.Percent(1-bodyShare))},
+			"A histogram of the I/Os by latency. Each class is about a tenth of its latency wide; the curve above shows the slowest %s.", units.Percent(1-bodyShare))},
 	}}
 	if len(shown) < len(all) {
 		s.Blocks = append([]document.Block{

@@ -89,7 +89,7 @@ func sheetSection(r record.RunReport) []document.Section {
 	}
 	return []document.Section{{
 		ID: "data-sheet", Title: "Share of the data sheet", Blocks: []document.Block{document.Gap{}, t},
-		Lead: fmt.Sprintf("Furthest from its data sheet is the drive in %s: %s measured, %s promised, %s.", lowest.Figure,
+		Lead: fmt.Sprintf("The drive is furthest from its data sheet in %s: %s measured, %s promised, %s.", lowest.Figure,
 			sheetFigure(lowest.Unit, lowest.Measured), sheetFigure(lowest.Unit, lowest.Promised), units.Percent(lowest.Share)),
 	}}
 }
@@ -111,7 +111,7 @@ func interruptSection(r record.RunReport) []document.Section {
 		t.Add(i.Step, i.Setting, units.Number(i.PerIO), units.Number(i.PerSecond))
 	}
 	most := slices.MaxFunc(r.Analysis.Interrupts, func(a, b record.InterruptRate) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
-	limit := fmt.Sprintf("At most %s interrupts per second, in %s: %s of the %s that a host should stay below, from all its drives together.",
+	limit := fmt.Sprintf("At most %s interrupts per second, in %s: %s of the %s that all drives of a host together should stay below.",
 		units.Number(most.PerSecond), most.Step, units.Percent(most.PerSecond/record.MostInterrupts), units.Number(record.MostInterrupts))
 	return []document.Section{{ID: "interrupts", Title: "Interrupts", Blocks: []document.Block{document.Sentence(limit), document.Gap{}, t}}}
 }

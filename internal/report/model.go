@@ -27,7 +27,7 @@ func modelSection(r record.RunReport) []document.Section {
 	s.Answer = append(s.Answer, document.Gap{}, coefficientTable(m))
 	if onlyDisturbed(m.Coefficients) {
 		s.Answer = append(s.Answer, document.Sentence("Stop what else uses the device or the CPUs, and run the suite again. "+
-			"One good repeat of each coefficient is enough; --repeats 9 gives more chances, and a shorter --set time makes each likelier."))
+			"One good repeat of each coefficient is enough; --repeats 9 gives more chances, and a shorter --set time makes a good repeat more likely."))
 	}
 	if m.QoSLine != "" {
 		s.Blocks = append(s.Blocks, document.Gap{}, document.Sentence(qosText(m)))
@@ -56,7 +56,7 @@ func modelLead(m record.CostModel, device string) string {
 		device += " (" + m.Device + ")"
 	}
 	if len(m.Withheld) > 0 {
-		return fmt.Sprintf("No lines for io.cost of %s. They lack %s.", device, strings.Join(m.Withheld, "; "))
+		return fmt.Sprintf("There are no lines for io.cost of %s. Missing: %s.", device, strings.Join(m.Withheld, "; "))
 	}
 	micros := func(d record.Direction) string {
 		seconds, _ := m.Cost(d, record.Random, 4<<10) // a line has all coefficients
@@ -113,9 +113,9 @@ func coefficientTable(m record.CostModel) document.Table {
 }
 
 func qosText(m record.CostModel) string {
-	return fmt.Sprintf("rlat and wlat are p%.0f of the random reads and writes of this run (%s and %s): while more I/Os take longer, the kernel takes "+
-		"the device for saturated and lets less through, down to min; while I/Os wait and the device is not saturated, more, up to max, both in percent of the model. "+
-		"Lower latencies protect readers better and cost throughput.",
+	return fmt.Sprintf("rlat and wlat are p%.0f of the random reads and writes of this run (%s and %s). While more I/Os take longer, the kernel considers "+
+		"the device saturated and lets less through, down to min. While I/Os wait and the device is not saturated, it lets more through, up to max. Both are percentages of the model. "+
+		"Lower latencies protect readers better, but cost throughput.",
 		m.Read.Percentile, units.Latency(m.Read.Latency), units.Latency(m.Write.Latency))
 }
 
@@ -145,14 +145,14 @@ func costTable(m record.CostModel) document.Table {
 
 // twoModels explains how the kernel's cost model and the judge's differ.
 func twoModels(m record.CostModel) string {
-	text := "io.cost's costs are shares of the time of a device that is saturated: many I/Os are in flight and share it. " +
-		"The judge of ssdprobe drift has costs of its own, learned from the traffic of the device's users: how busy it is seen to be " +
-		"for each read, write and KiB, whether one I/O is in flight or many. So the judge's costs are the larger ones where few are in flight, and neither is a substitute for the other."
+	text := "The costs of io.cost are shares of the time of a saturated device, on which many I/Os are in flight. " +
+		"The judge of ssdprobe drift has costs of its own, learned from the traffic of the device's users: how long each read, " +
+		"write and KiB keeps it busy, whether one I/O is in flight or many. So the judge's costs are larger where few I/Os are in flight, and neither can replace the other."
 	if m.Learned == nil {
 		return text + " No daemon has learned costs of this device here."
 	}
 	if m.Learned.Source == trafficSource {
 		return text + fmt.Sprintf(" Those shown were learned from the traffic of %s.", m.Learned.Target)
 	}
-	return text + fmt.Sprintf(" Those shown were learned beside the probe %s of %s.", m.Learned.Source, m.Learned.Target)
+	return text + fmt.Sprintf(" Those shown were learned alongside the probe %s of %s.", m.Learned.Source, m.Learned.Target)
 }

@@ -72,7 +72,7 @@ func TestModelWithoutLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, write(&b))
-			assert.Contains(t, b.String(), "No lines for io.cost of nvme0n1 (259:0). They lack the three for writes")
+			assert.Contains(t, b.String(), "There are no lines for io.cost of nvme0n1 (259:0). Missing: the three for writes")
 			assert.Contains(t, b.String(), "rrandiops", "the figures are told")
 			assert.NotContains(t, b.String(), "ctrl=user")
 		})
@@ -92,7 +92,7 @@ func TestAdviceWhereCoefficientsLack(t *testing.T) {
 		r.Analysis.CostModel = m
 		var b bytes.Buffer
 		require.NoError(t, report.Brief(&b, r))
-		assert.Contains(t, b.String(), "No lines for io.cost")
+		assert.Contains(t, b.String(), "There are no lines for io.cost")
 		if want == "" {
 			assert.NotContains(t, b.String(), "Stop what else")
 		} else {

@@ -73,7 +73,7 @@ func disregardedText(n int, codes []string) string {
 
 func offsetSentence(o record.OffsetSpeeds) string {
 	if o.Fastest.BytesPerSecond == 0 {
-		return fmt.Sprintf("How even the speed is cannot be told: %s.", disregardedText(o.Disregarded, o.Codes))
+		return fmt.Sprintf("The evenness of the speed is not known: %s.", disregardedText(o.Disregarded, o.Codes))
 	}
 	return fmt.Sprintf("The slowest place, at %s, reaches %s of the speed of the fastest, at %s: %s against %s.",
 		units.DriveSize(o.Slowest.OffsetBytes), units.Percent(o.Evenness), units.DriveSize(o.Fastest.OffsetBytes),
@@ -98,17 +98,17 @@ func offsetsSentence(lines []offsetLine) string {
 	}
 	switch {
 	case slowed != nil && slowed.AgainstAlone.Upper != nil && *slowed.AgainstAlone.Upper >= 1:
-		text := fmt.Sprintf("Beside %s, no device is slower for certain: from %s to %s of its speed alone.",
+		text := fmt.Sprintf("Beside %s, no device is certainly slower: each reads at %s to %s of its speed alone.",
 			units.Plural(slowed.Beside, "other"), units.Percent(slowed.AgainstAlone.Value), units.Percent(fastest.AgainstAlone.Value))
 		if uneven != nil {
-			text += " The least even is " + uneven.Target + ". " + offsetSentence(*uneven)
+			text += " The least even device is " + uneven.Target + ". " + offsetSentence(*uneven)
 		}
 		return text
 	case slowed != nil && slowed.AgainstAlone.Lower != nil:
 		return fmt.Sprintf("Beside %s, %s reads at %s of its speed alone over all its length (95 %% interval %s); of all devices it is slowed down most.",
 			units.Plural(slowed.Beside, "other"), slowed.Target, units.Percent(slowed.AgainstAlone.Value), intervalText(*slowed.AgainstAlone, units.Percent))
 	case uneven != nil:
-		return "The least even is " + uneven.Target + ". " + offsetSentence(*uneven)
+		return "The least even device is " + uneven.Target + ". " + offsetSentence(*uneven)
 	}
 	var all record.OffsetSpeeds
 	for _, l := range lines {

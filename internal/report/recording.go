@@ -106,7 +106,7 @@ func events(rec record.Recording) (all []event) {
 			all = append(all, event{h.Time, "the host", fmt.Sprintf("the clock jumped by %s: it was set, or the machine was suspended", h.ClockStep)})
 		}
 		if h.Length > 3*time.Second/2 {
-			all = append(all, event{h.Time, "the host", fmt.Sprintf("nothing was read for %s", h.Length)})
+			all = append(all, event{h.Time, "the host", fmt.Sprintf("no counters were read for %s", h.Length)})
 		}
 	}
 	for _, d := range rec.Devices {
@@ -123,7 +123,7 @@ func deviceEvents(d record.DeviceRecording) (all []event) {
 	before := record.StallCause("")
 	for _, s := range d.Seconds {
 		if s.Unknown {
-			add(s.Time, "its counts cannot be compared with the second before: it came, or counts anew")
+			add(s.Time, "its counts cannot be compared with the second before: it appeared, or its counters were reset")
 		}
 		if s.Stall != before {
 			text := fmt.Sprintf("nothing has completed in this second (%s), %d in flight", s.Stall, s.InFlight)
@@ -136,7 +136,7 @@ func deviceEvents(d record.DeviceRecording) (all []event) {
 	}
 	for i, r := range d.Readings {
 		if i > 0 && r.Link != d.Readings[i-1].Link {
-			add(r.Time, fmt.Sprintf("the PCIe link was read as %s, and before as %s", cmp.Or(r.Link, "none"), cmp.Or(d.Readings[i-1].Link, "none")))
+			add(r.Time, fmt.Sprintf("the PCIe link is now %s, and was %s before", cmp.Or(r.Link, "none"), cmp.Or(d.Readings[i-1].Link, "none")))
 		}
 	}
 	return all
@@ -303,7 +303,7 @@ func otherSection(idle []string, others []record.DeviceRecording) document.Secti
 		s.Blocks = append(s.Blocks, t)
 	}
 	if len(idle) > 0 {
-		s.Blocks = append(s.Blocks, document.List("did nothing: ", idle...))
+		s.Blocks = append(s.Blocks, document.List("idle: ", idle...))
 	}
 	return s
 }

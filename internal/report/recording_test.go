@@ -28,12 +28,12 @@ func TestRecording(t *testing.T) {
 // A recording of a node that was cut short at once has little to show.
 func TestRecordingOfNothing(t *testing.T) {
 	rec := recordtest.Recording()
-	rec.Host, rec.Devices, rec.Triggers, rec.MoreTriggers = nil, nil, []record.Trigger{{Time: rec.From, Kind: record.TriggerRequest, Text: "somebody asked for it"}}, 3
+	rec.Host, rec.Devices, rec.Triggers, rec.MoreTriggers = nil, nil, []record.Trigger{{Time: rec.From, Kind: record.TriggerRequest, Text: "an operator requested it"}}, 3
 	var text, page bytes.Buffer
 	require.NoError(t, report.Recording(&text, rec))
 	assert.Contains(t, text.String(), "What the node did")
 	assert.Contains(t, text.String(), "3 further triggers are not listed")
-	assert.Contains(t, text.String(), "Nothing is known of it")
+	assert.Contains(t, text.String(), "Nothing is known about the host")
 	require.NoError(t, report.RecordingHTML(&page, rec))
 }
 

@@ -87,7 +87,7 @@ func hostSection(rec record.Recording) document.Section {
 	}
 	section := document.Section{ID: "host", Title: "The host"}
 	if len(all) == 0 {
-		section.Blocks = append(section.Blocks, document.Sentence("Nothing is known of it."))
+		section.Blocks = append(section.Blocks, document.Sentence("Nothing is known about the host."))
 		return section
 	}
 	p := overTime(rec, "what the host did", "share of the time, %", all...)

@@ -20,7 +20,7 @@ type RecordingList struct {
 // Recordings writes a table of recordings, the newest first.
 func Recordings(w io.Writer, heads []record.RecordingHead, now time.Time) error {
 	if len(heads) == 0 {
-		return text.Write(w, "recordings", document.Sentence("No recording is kept. The flight recorder writes one when a device stalls, when a verdict is degraded or severe, or by ssdprobe record now; recorder.enabled: false turns it off."))
+		return text.Write(w, "recordings", document.Sentence("There is no recording. The flight recorder writes one when a device stalls, when a verdict becomes degraded or severe, and for ssdprobe record now; recorder.enabled: false turns it off."))
 	}
 	t := document.Table{Names: []string{"id", "when", "of", "trigger", "length", "size"}, Align: "lllllr"}
 	for _, h := range slices.Backward(heads) {

@@ -175,7 +175,7 @@ func leftOut(n int) string {
 func effectLead(certain, all int) string {
 	switch certain {
 	case 0:
-		return fmt.Sprintf("The setting changes IOPS nowhere beyond the spread, in %s.", units.Plural(all, "comparison"))
+		return fmt.Sprintf("The setting changes IOPS beyond the spread in none of %s.", units.Plural(all, "comparison"))
 	case all:
 		return fmt.Sprintf("The setting changes IOPS beyond the spread in every comparison (%d).", all)
 	default:

@@ -71,7 +71,7 @@ func scalingWarnings(r record.RunReport, s record.Scaling) map[int][]record.Warn
 
 func scalingSentence(s record.Scaling) string {
 	last := s.Points[len(s.Points)-1]
-	text := fmt.Sprintf("%s: %s do %s together, %s of the ideal", s.Load, units.Plural(last.Devices, "device"), rateIn(s.Unit, last.Total), units.Percent(last.Linearity))
+	text := fmt.Sprintf("%s: %s reach %s together, %s of the ideal", s.Load, units.Plural(last.Devices, "device"), rateIn(s.Unit, last.Total), units.Percent(last.Linearity))
 	unclear := slices.IndexFunc(s.Points, func(p record.ScalePoint) bool { return p.Unclear(s.Limit) })
 	switch {
 	case s.BreaksAt > 0:
@@ -83,7 +83,7 @@ func scalingSentence(s record.Scaling) string {
 }
 
 func unclearSentence(p record.ScalePoint) string {
-	return fmt.Sprintf("whether %d devices slow each other down cannot be told: they do between %s and %s of the ideal; want more --repeats.",
+	return fmt.Sprintf("whether %d devices slow each other down is not known: they reach between %s and %s of the ideal; want more --repeats.",
 		p.Devices, units.Percent(*p.Lower), units.Percent(*p.Upper))
 }
 

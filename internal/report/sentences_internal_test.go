@@ -25,7 +25,7 @@ func TestSlowedDownMost(t *testing.T) {
 	line := func(target string, value, lower, upper float64) offsetLine {
 		return offsetLine{speeds: record.OffsetSpeeds{Target: target, Beside: 1, AgainstAlone: &record.Interval{Value: value, Lower: &lower, Upper: &upper}}}
 	}
-	assert.Equal(t, "Beside 1 other, no device is slower for certain: from 97 % to 101 % of its speed alone.",
+	assert.Equal(t, "Beside 1 other, no device is certainly slower: each reads at 97 % to 101 % of its speed alone.",
 		offsetsSentence([]offsetLine{line("/dev/a", 1.01, 0.98, 1.04), line("/dev/b", 0.97, 0.93, 1.01)}))
 	assert.Contains(t, offsetsSentence([]offsetLine{line("/dev/a", 1.01, 0.98, 1.04), line("/dev/b", 0.5, 0.48, 0.52)}),
 		"Beside 1 other, /dev/b reads at 50 % of its speed alone")
@@ -70,9 +70,9 @@ func TestLearningSaysHowLongItTakes(t *testing.T) {
 	p.Rounds = map[record.Outcome]uint64{record.OutcomeOK: 12, record.OutcomeBusy: 0}
 	assert.Equal(t, "learning, 12 of 120 rounds, about 54 min more", learningText(p))
 	p.Rounds[record.OutcomeDisturbed] = 36
-	assert.Equal(t, "learning, 12 of 120 rounds, about 3 h 36 min more, as 12 of 48 rounds were good", learningText(p))
+	assert.Equal(t, "learning, 12 of 120 rounds, about 3 h 36 min more; 12 of 48 rounds were good", learningText(p))
 	p.Rounds[record.OutcomeOK], p.LearningRounds = 0, 0
-	assert.Equal(t, "learning, 0 of 120 rounds, as 0 of 36 rounds were good", learningText(p))
+	assert.Equal(t, "learning, 0 of 120 rounds; 0 of 36 rounds were good", learningText(p))
 }
 
 // A conclusion that the repeats do not support is not stated.
@@ -81,7 +81,7 @@ func TestScalingThatCannotBeTold(t *testing.T) {
 		{Devices: 1, Total: 100, Linearity: 1},
 		{Devices: 2, Total: 190, Linearity: 0.95, Lower: new(0.6), Upper: new(1.5)},
 	}}
-	assert.Equal(t, "reads: 2 devices do 190 IOPS together, 95 % of the ideal; whether 2 devices slow each other down cannot be told: they do between 60 % and 150 % of the ideal; want more --repeats.", scalingSentence(s))
+	assert.Equal(t, "reads: 2 devices reach 190 IOPS together, 95 % of the ideal; whether 2 devices slow each other down is not known: they reach between 60 % and 150 % of the ideal; want more --repeats.", scalingSentence(s))
 	s.Points[1].Lower = new(0.93)
-	assert.Equal(t, "reads: 2 devices do 190 IOPS together, 95 % of the ideal: they do not slow each other down.", scalingSentence(s))
+	assert.Equal(t, "reads: 2 devices reach 190 IOPS together, 95 % of the ideal: they do not slow each other down.", scalingSentence(s))
 }

@@ -98,7 +98,7 @@ func spanSentence(sweeps []record.SpanSweep) string {
 	case len(knees) > 0:
 		worst := slices.MaxFunc(knees, func(a, b record.SpanSweep) int { return int(1e6 * (rise(a).Rise.Value - rise(b).Rise.Value)) })
 		last := rise(worst)
-		text := fmt.Sprintf("%s: the knee is %s; over %s an I/O takes %s as long in the mean as over %s",
+		text := fmt.Sprintf("%s: the knee is %s; over %s an I/O takes %s as long on average as over %s",
 			worst.Load, kneeText(worst), units.DriveSize(last.SpanBytes), units.Ratio(last.Rise.Value), units.DriveSize(worst.Points[0].SpanBytes))
 		return text + spanOthers(len(knees)-1, len(of[record.SpanFlat]), len(unsure)) + "."
 	case len(unsure) > 0:
@@ -134,7 +134,7 @@ func kneeText(s record.SpanSweep) string {
 	return "at a span of " + units.DriveSize(s.KneeBytes)
 }
 
-// spanOthers describes the other loads: "; beside it: 2 loads with a knee, too, 1 load without
+// spanOthers describes the other loads: "; also: 2 loads with a knee, too, 1 load without
 // one".
 func spanOthers(knees, flat, unsure int) string {
 	var texts []string
@@ -145,12 +145,12 @@ func spanOthers(knees, flat, unsure int) string {
 		texts = append(texts, units.Plural(flat, "load")+" without one")
 	}
 	if unsure > 0 {
-		texts = append(texts, units.Plural(unsure, "load")+" of which it cannot be told")
+		texts = append(texts, units.Plural(unsure, "load")+" for which it is not known")
 	}
 	if len(texts) == 0 {
 		return ""
 	}
-	return "; beside it: " + strings.Join(texts, ", ")
+	return "; also: " + strings.Join(texts, ", ")
 }
 
 // spareSection shows the effect of over-provisioning.

@@ -281,7 +281,7 @@ func sheetRun() record.RunReport {
 		},
 		Interrupts: []record.InterruptRate{{Step: "random-read-qd1", Setting: "off", PerIO: 1, PerSecond: 12_544}},
 		Bounds: []record.Bound{
-			{Step: "random-read-qd1", Limit: record.LimitLatency, Evidence: "one I/O at a time, which takes 79.7 µs in the mean"},
+			{Step: "random-read-qd1", Limit: record.LimitLatency, Evidence: "one I/O at a time, which takes 79.7 µs on average"},
 			{Step: "random-read-qd32", Limit: record.LimitCPU, CPUShare: new(0.99), Evidence: "the load generator used 0.99 of the 1 CPU that its jobs could use"},
 		},
 	}

@@ -21,7 +21,7 @@ func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
 		"degraded: 50 % slower than its 11 peers, by its probes, together with others": {
 			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes"}, Peers: 11, Scope: record.ScopeBatch,
 		},
-		"severe: by its traffic, not slow now; the verdict is held, because the trouble had returned within a week": {Verdict: record.Severe, Witnesses: []string{"traffic"}, Held: true},
+		"severe: by its traffic, not slow now; the verdict is held, because the trouble came back within a week": {Verdict: record.Severe, Witnesses: []string{"traffic"}, Held: true},
 		"unknown: rounds were refused": {Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy}},
 		"healthy":                      {Verdict: record.Healthy},
 		"severe: by its stalls":        {Verdict: record.Severe, Witnesses: []string{"stalls"}},

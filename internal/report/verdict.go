@@ -38,7 +38,7 @@ func VerdictDetail(v record.Judgement) string {
 		parts = append(parts, "together with others")
 	}
 	if v.Held {
-		parts = append(parts, "not slow now; the verdict is held, because the trouble had returned within a week")
+		parts = append(parts, "not slow now; the verdict is held, because the trouble came back within a week")
 	}
 	return strings.Join(parts, ", ")
 }

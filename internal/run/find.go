@@ -79,7 +79,7 @@ func checkFile(path string) error {
 	case st.Type == unix.TMPFS_MAGIC, st.Type == unix.RAMFS_MAGIC:
 		return fmt.Errorf("it is on a filesystem in memory, with no drive to measure; %s", name)
 	case st.Blocks == 0 && slices.Contains(madeUp(), st.Type):
-		return fmt.Errorf("it is on a filesystem that the kernel makes up, with no drive to measure; %s", name)
+		return fmt.Errorf("it is on a pseudo filesystem of the kernel, with no drive to measure; %s", name)
 	case !info.IsDir() && info.Size() < smallestFile:
 		return fmt.Errorf("its %d bytes are too few to measure; name a larger file, or a directory to make one in", info.Size())
 	}

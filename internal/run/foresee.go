@@ -97,7 +97,7 @@ func (f *Foreseen) file(t *suite.Target, s measure.Subject, writes bool) error {
 			return err
 		}
 		if leftover {
-			f.note("would replace %s, which a run that was killed has left", place)
+			f.note("would replace %s, left by a run that was killed", place)
 			t.Path = place
 			return nil // its space is allocated already
 		}
@@ -108,7 +108,7 @@ func (f *Foreseen) file(t *suite.Target, s measure.Subject, writes bool) error {
 	case err != nil || planned.Path == "": // a file that ssdprobe did not make is used as it is
 		return err
 	case planned.Reused:
-		f.note("would use %s of %d MiB, which is there", planned.Path, planned.SizeBytes>>20)
+		f.note("would use %s of %d MiB, which exists", planned.Path, planned.SizeBytes>>20)
 		return nil
 	}
 	f.note("would make %s of %d MiB", planned.Path, planned.SizeBytes>>20)

@@ -152,7 +152,7 @@ func writePlace(path string) (place string, leftover bool, err error) {
 	case err != nil:
 		return "", false, err
 	case !info.Mode().IsRegular():
-		return "", false, fmt.Errorf("%w to write to %s: it is no regular file", safety.ErrRefused, place)
+		return "", false, fmt.Errorf("%w to write to %s: it is not a regular file", safety.ErrRefused, place)
 	}
 	return place, true, nil
 }

@@ -137,7 +137,7 @@ func TestRunSuiteOverwritesWhatWasNamed(t *testing.T) {
 	c := chosen(t, "mixed", "time=100ms", "engines=libaio")
 	c.Destroy = []string{"S1", safety.Name(subject.Device)}
 	_, err = run.RunSuite(t.Context(), sessions, c)
-	require.ErrorContains(t, err, "--destroy S1: it is none of the targets")
+	require.ErrorContains(t, err, "--destroy S1: it is not one of the targets")
 	assert.Equal(t, before, sum(t, loop))
 	c.Destroy = c.Destroy[1:]
 	r, err := run.RunSuite(t.Context(), sessions, c)

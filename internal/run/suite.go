@@ -93,7 +93,7 @@ func (s Suite) possible(ctx context.Context, fs sysfs.FS, targets []suite.Target
 // named is refused later, together with everything else that speaks against writing to it.
 func (s Suite) checkDestroy(targets []suite.Target, writes bool) error {
 	if len(s.Destroy) > 0 && !writes {
-		return fmt.Errorf("--destroy %s: it only reads, so nothing would be overwritten; leave --destroy out", s.Destroy[0])
+		return fmt.Errorf("--destroy %s: the suite only reads, so nothing would be overwritten; leave --destroy out", s.Destroy[0])
 	}
 	var names []string
 	for _, t := range targets {
@@ -106,7 +106,7 @@ func (s Suite) checkDestroy(targets []suite.Target, writes bool) error {
 	}
 	for _, named := range s.Destroy {
 		if !slices.Contains(names, named) {
-			return fmt.Errorf("--destroy %s: it is none of the targets (%s); leave it out", named, strings.Join(names, ", "))
+			return fmt.Errorf("--destroy %s: it is not one of the targets (%s); leave it out", named, strings.Join(names, ", "))
 		}
 	}
 	return nil

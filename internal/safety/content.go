@@ -221,6 +221,6 @@ func (u unknown) finding() []Finding {
 		return nil
 	}
 	return []Finding{{Kind: KindUnknownData, Text: fmt.Sprintf(
-		"there is data of no known format on it: %s of %s blocks looked at are neither blank nor random, the first of them (%s) at byte %d",
+		"it has data of no known format: %s of %s sampled blocks are neither blank nor random, the first of them (%s) at byte %d",
 		units.Count(u.blocks), units.Count(u.sampled), u.kind, u.first)}}
 }

@@ -159,8 +159,8 @@ func TestSample(t *testing.T) {
 	copy(device[1<<20+512:], strings.Repeat("the secret of the 17th floor is ", 200))
 	u := look()
 	assert.Equal(t, unknown{sampled: size / blockBytes, blocks: 2, first: 1<<20 + 512, kind: text}, u)
-	assert.Equal(t, []Finding{{Kind: KindUnknownData, Text: "there is data of no known format on it: " +
-		"2 of 1 024 blocks looked at are neither blank nor random, the first of them (text) at byte 1049088"}}, u.finding())
+	assert.Equal(t, []Finding{{Kind: KindUnknownData, Text: "it has data of no known format: " +
+		"2 of 1 024 sampled blocks are neither blank nor random, the first of them (text) at byte 1049088"}}, u.finding())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := sample(ctx, bytes.NewReader(device), size)

@@ -87,15 +87,15 @@ func (s subject) exports(ctx context.Context, l *look) error {
 		if _, err := s.fs.List(path.Join(configfs, e.dir)); errors.Is(err, os.ErrNotExist) {
 			if s.works(e.module) {
 				l.add(Finding{Kind: KindExport, Text: fmt.Sprintf(
-					"what %s exports cannot be seen: mount -t configfs none %s, on the host", e.name, configfs)})
+					"cannot see what %s exports: run mount -t configfs none %s on the host", e.name, configfs)})
 			}
 			continue
 		} else if err != nil {
-			return fmt.Errorf("look what %s exports: %w", e.name, err)
+			return fmt.Errorf("find what %s exports: %w", e.name, err)
 		}
 		items, err := glob(s.fs, path.Join(configfs, e.dir, e.items))
 		if err != nil {
-			return fmt.Errorf("look what %s exports: %w", e.name, err)
+			return fmt.Errorf("find what %s exports: %w", e.name, err)
 		}
 		for _, item := range items {
 			if err := s.exported(ctx, l, e, item); err != nil {
@@ -125,7 +125,7 @@ func (s subject) exported(ctx context.Context, l *look, e exporter, item string)
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ENOTDIR): // removed meanwhile, or not an item: LIO has hba_info beside them
 		return nil
 	case err != nil:
-		return fmt.Errorf("look what %s exports: %w", e.name, err)
+		return fmt.Errorf("find what %s exports: %w", e.name, err)
 	case number != "":
 		if node := s.blocks[number]; node != "" {
 			l.add(Finding{Kind: KindExport, Text: fmt.Sprintf("%s exports %s (%s)", e.name, node, item)})
@@ -138,7 +138,7 @@ func (s subject) exported(ctx context.Context, l *look, e exporter, item string)
 		node, err := s.at(name)
 		switch {
 		case err != nil:
-			return []Finding{{Kind: KindExport, Text: fmt.Sprintf("%s exports %s, which cannot be looked at (%v) and may be it: disable %s", e.name, name, err, item)}}, nil
+			return []Finding{{Kind: KindExport, Text: fmt.Sprintf("%s exports %s, which cannot be examined (%v) and may be this device: disable %s", e.name, name, err, item)}}, nil
 		case node == "":
 			return nil, nil
 		}

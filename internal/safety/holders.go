@@ -38,7 +38,7 @@ func (s subject) loops(ctx context.Context, l *look) error {
 		err = l.ask(ctx, fmt.Sprintf("/dev/%s, which is made of %s,", name, backing), func() ([]Finding, error) {
 			of, err := s.madeOf(name, backing)
 			if err != nil {
-				return []Finding{{Kind: KindBlind, Text: fmt.Sprintf("what the loop device /dev/%s is made of (%s) cannot be seen (%v): detach it", name, backing, err)}}, nil
+				return []Finding{{Kind: KindBlind, Text: fmt.Sprintf("cannot see what the loop device /dev/%s is made of (%s, %v): detach it", name, backing, err)}}, nil
 			}
 			if of == "" {
 				return nil, nil

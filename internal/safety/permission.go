@@ -223,7 +223,7 @@ func (c *Claim) identify() (size int64, other string, err error) {
 	for _, st := range []unix.Stat_t{opened, named} {
 		switch {
 		case st.Mode&unix.S_IFMT != unix.S_IFBLK:
-			return 0, "it is no block device", nil
+			return 0, "it is not a block device", nil
 		case numberText(st.Rdev) != c.permission.number:
 			return 0, fmt.Sprintf("it is device %s now, and %s was meant", numberText(st.Rdev), c.permission.number), nil
 		}

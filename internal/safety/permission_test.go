@@ -125,7 +125,7 @@ func TestRefusesSignatures(t *testing.T) {
 			_, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
 			require.ErrorIs(t, err, safety.ErrRefused, "it is no unknown data")
 			run(t, "wipefs", "-q", "-a", loop.Path)
-			refused(t, loop, d, safety.Name(d), safety.KindUnknownData, "blocks looked at are neither blank nor random")
+			refused(t, loop, d, safety.Name(d), safety.KindUnknownData, "sampled blocks are neither blank nor random")
 			_, err = safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
 			require.NoError(t, err, "wiped, it may be written to by who says so")
 			run(t, "blkdiscard", loop.Path)
@@ -148,7 +148,7 @@ func TestRefusesUnknownData(t *testing.T) {
 			_, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 			require.NoError(t, err, "blank")
 			run(t, "sh", "-c", strings.ReplaceAll(command, "%s", loop.Path))
-			refused(t, loop, d, safety.Name(d), safety.KindUnknownData, "there is data of no known format on it")
+			refused(t, loop, d, safety.Name(d), safety.KindUnknownData, "it has data of no known format")
 			p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
 			require.NoError(t, err)
 			claim, err := p.Claim(t.Context())
@@ -204,7 +204,7 @@ func TestRefusesWhenUtilLinuxCannotLook(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "wipefs"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-			refused(t, loop, d, safety.Name(d), safety.KindBlind, "wipefs cannot look at it: ")
+			refused(t, loop, d, safety.Name(d), safety.KindBlind, "wipefs cannot examine it: ")
 		})
 	}
 	dir := t.TempDir()
@@ -216,7 +216,7 @@ func TestRefusesWhenUtilLinuxCannotLook(t *testing.T) {
 // Without util-linux, only this package's marks are checked; the permission and the refusal say so.
 func TestWithoutUtilLinux(t *testing.T) {
 	const given = "SSDPROBE_TEST_WITHOUT"
-	const note = "wipefs and blkid of util-linux not found: only what ssdprobe knows by itself was looked for; install util-linux"
+	const note = "wipefs and blkid of util-linux not found: only signatures that ssdprobe itself knows were looked for; install util-linux"
 	loop, d := drive(t)
 	if path := os.Getenv(given); path != "" {
 		loop = testenv.Loop{Path: path}
@@ -460,7 +460,7 @@ func TestRefusesAnotherDeviceOfTheSameName(t *testing.T) {
 	require.NoError(t, os.Remove(link))
 	require.NoError(t, os.WriteFile(link, nil, 0o600))
 	_, err = p.Claim(t.Context())
-	require.ErrorContains(t, err, "it is no block device")
+	require.ErrorContains(t, err, "it is not a block device")
 }
 
 // This may also happen during a claim: what is then held is the device that was permitted.

@@ -33,7 +33,7 @@ func (s subject) processes(ctx context.Context, l *look) error {
 		return err
 	}
 	if !sees {
-		l.add(Finding{Kind: KindProcess, Text: "what other processes have open cannot be seen, and they may write to it: run ssdprobe as root, with CAP_SYS_PTRACE"})
+		l.add(Finding{Kind: KindProcess, Text: "cannot see what other processes have open, and they may write to it: run ssdprobe as root, with CAP_SYS_PTRACE"})
 	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -87,7 +87,7 @@ func (s subject) process(pid int) ([]Finding, error) {
 			case filepath.IsAbs(target):
 				node, err := s.at(link)
 				if unclear(err) {
-					add("has %s open, which cannot be looked at: end it", target)
+					add("has %s open, which cannot be examined: end it", target)
 				} else if node != "" && writes(task, fd.Name()) {
 					add("has %s open for writing", node)
 				}
@@ -169,7 +169,7 @@ func (s subject) mapped(task string, add func(format, node string)) {
 		}
 		switch node, err := s.at(link); {
 		case unclear(err):
-			add("has mapped %s, which cannot be looked at: end it", fields[5])
+			add("has mapped %s, which cannot be examined: end it", fields[5])
 		case err != nil:
 			// A process whose first thread has ended has no links, and following them takes CAP_SYS_ADMIN or
 			// CAP_CHECKPOINT_RESTORE.
@@ -177,7 +177,7 @@ func (s subject) mapped(task string, add func(format, node string)) {
 			if node, err = s.at(name); err != nil {
 				node = s.named(name)
 			}
-			add("may write to %s by a shared mapping", node)
+			add("may write to %s through a shared mapping", node)
 		default:
 			add("has mapped %s for writing", node)
 		}
@@ -198,7 +198,7 @@ func (s subject) registered(task, fd string, add func(format, node string)) {
 			continue // while the ring is in use, its files may be missing
 		}
 		for _, name := range names {
-			add("may write to %s by io_uring, with which it is registered", s.named(name))
+			add("may write to %s through io_uring, with which it is registered", s.named(name))
 		}
 		return
 	}

@@ -29,7 +29,7 @@ func CheckSpace(path string, sizeBytes int64) error {
 	case err != nil:
 		return &fs.PathError{Op: "stat", Path: path, Err: err}
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return fmt.Errorf("check %s: %w: it is no regular file", path, ErrRefused)
+		return fmt.Errorf("check %s: %w: it is not a regular file", path, ErrRefused)
 	case !copies(filesystem):
 		needed = max(0, sizeBytes-st.Blocks*512)
 	}
@@ -39,7 +39,7 @@ func CheckSpace(path string, sizeBytes int64) error {
 		return nil
 	}
 	return &RefusedError{Path: path, Found: []Finding{{Kind: KindSpace, Text: fmt.Sprintf(
-		"it takes %s more, of the %s that are free on its filesystem %s have to stay free: make it smaller",
+		"it takes %s more, but of the %s that are free on its filesystem, %s have to stay free: make it smaller",
 		units.Size(needed), units.Size(free), units.Size(least))}}}
 }
 

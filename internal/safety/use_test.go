@@ -60,10 +60,10 @@ func TestRefusesWhatIsHeldWithoutADescriptor(t *testing.T) {
 	program := holder(t)
 	for how, says := range map[string]string{
 		"map":    "(holder) has mapped " + loop.Path + " for writing",
-		"uring":  "(holder) may write to " + loop.Path + " by io_uring",
+		"uring":  "(holder) may write to " + loop.Path + " through io_uring",
 		"thread": "(holder) has " + loop.Path + " open for writing",
 		// Its first thread has ended, and with it the kernel's list of mapped files.
-		"orphan": "(holder) may write to " + loop.Path + " by a shared mapping",
+		"orphan": "(holder) may write to " + loop.Path + " through a shared mapping",
 	} {
 		t.Run(how, func(t *testing.T) {
 			while(t, exec.CommandContext(t.Context(), program, how, loop.Path), func() {
@@ -178,7 +178,7 @@ func TestExports(t *testing.T) {
 		"nvmet, its file":     {map[string]string{nvmet + "namespaces/1/device_path": loop.Backing + "\n", nvmet + "namespaces/1/enable": "1\n"}, "nvmet) exports " + loop.Backing},
 		"nvmet, disabled":     {map[string]string{nvmet + "namespaces/1/device_path": link + "\n", nvmet + "namespaces/1/enable": "0\n"}, ""},
 		"nvmet, another":      {map[string]string{nvmet + "namespaces/1/device_path": none + "\n", nvmet + "namespaces/1/enable": "1\n"}, ""},
-		"nvmet, unresolved":   {map[string]string{nvmet + "namespaces/1/device_path": "/dev/gone\n", nvmet + "namespaces/1/enable": "1\n"}, "exports /dev/gone, which cannot be looked at"},
+		"nvmet, unresolved":   {map[string]string{nvmet + "namespaces/1/device_path": "/dev/gone\n", nvmet + "namespaces/1/enable": "1\n"}, "exports /dev/gone, which cannot be examined"},
 		"nvmet, no passthru":  {map[string]string{nvmet + "passthru/device_path": "(null)\n", nvmet + "passthru/enable": "0\n"}, ""},
 		"iblock":              {map[string]string{core + "iblock_0/x/enable": "1\n", core + "iblock_0/x/info": "Status: ACTIVATED\n        iBlock device: x  UDEV PATH: " + none + "  readonly: 0\n        Major: " + major + " Minor: " + minor + "  CLAIMED: IBLOCK\n"}, "LIO) exports " + loop.Path},
 		"fileio":              {map[string]string{core + "fileio_0/x/enable": "1\n", core + "fileio_0/x/info": "Status: ACTIVATED\n        TCM FILEIO ID: 0        File: " + link + "  Size: 16777216  Mode: O_DSYNC Async: 0\n"}, "LIO) exports " + loop.Path},
@@ -188,11 +188,11 @@ func TestExports(t *testing.T) {
 		"memory":              {map[string]string{core + "rd_mcp_0/x/enable": "1\n", core + "rd_mcp_0/x/info": "Status: ACTIVATED\n", core + "rd_mcp_0/x/udev_path": "\n"}, ""},
 		"a gadget":            {map[string]string{gadget + "lun.0/file": link + "\n"}, "a USB gadget exports " + loop.Path},
 		"a gadget without":    {map[string]string{gadget + "lun.0/file": "\n"}, ""},
-		"nvmet out of sight":  {map[string]string{"sys/module/nvmet/refcnt": "2\n"}, "nvmet) exports cannot be seen: mount -t configfs none /sys/kernel/config"},
-		"nvmet in the kernel": {map[string]string{"sys/module/nvmet/parameters/x": "\n"}, "nvmet) exports cannot be seen"},
-		"LIO out of sight":    {map[string]string{"sys/module/target_core_mod/refcnt": "3\n"}, "LIO) exports cannot be seen"},
+		"nvmet out of sight":  {map[string]string{"sys/module/nvmet/refcnt": "2\n"}, "nvmet) exports: run mount -t configfs none /sys/kernel/config"},
+		"nvmet in the kernel": {map[string]string{"sys/module/nvmet/parameters/x": "\n"}, "nvmet) exports: run mount"},
+		"LIO out of sight":    {map[string]string{"sys/module/target_core_mod/refcnt": "3\n"}, "LIO) exports: run mount"},
 		"modules in the way":  {map[string]string{"sys/module/nvmet/refcnt": "1\n", "sys/module/nvmet/holders/nvmet_tcp/refcnt": "0\n"}, ""},
-		"modules and an item": {map[string]string{"sys/module/nvmet/refcnt": "2\n", "sys/module/nvmet/holders/nvmet_tcp/refcnt": "0\n"}, "nvmet) exports cannot be seen"},
+		"modules and an item": {map[string]string{"sys/module/nvmet/refcnt": "2\n", "sys/module/nvmet/holders/nvmet_tcp/refcnt": "0\n"}, "nvmet) exports: run mount"},
 		"modules not in use":  {map[string]string{"sys/module/nvmet/refcnt": "0\n", "sys/module/target_core_mod/refcnt": "0\n"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

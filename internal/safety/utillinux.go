@@ -35,7 +35,7 @@ func (u utilLinux) note() string {
 	if len(u.missing) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of util-linux not found: only what ssdprobe knows by itself was looked for; install util-linux", strings.Join(u.missing, " and "))
+	return fmt.Sprintf("%s of util-linux not found: only signatures that ssdprobe itself knows were looked for; install util-linux", strings.Join(u.missing, " and "))
 }
 
 // askUtilLinux runs both programs on an open device. They only read.
@@ -47,7 +47,7 @@ func askUtilLinux(ctx context.Context, g *guard.Guard, device *os.File) utilLinu
 		return u, nil
 	})
 	if err != nil {
-		u.blind = append(u.blind, Finding{Kind: KindBlind, Text: fmt.Sprintf("wipefs and blkid cannot look at it: %v", err)})
+		u.blind = append(u.blind, Finding{Kind: KindBlind, Text: fmt.Sprintf("wipefs and blkid cannot examine it: %v", err)})
 	}
 	return u
 }
@@ -66,7 +66,7 @@ func (u *utilLinux) ask(ctx context.Context, name string, args []string, device 
 		err = read(answer)
 	}
 	if err != nil {
-		u.blind = append(u.blind, Finding{Kind: KindBlind, Text: fmt.Sprintf("%s cannot look at it: %v", name, err)})
+		u.blind = append(u.blind, Finding{Kind: KindBlind, Text: fmt.Sprintf("%s cannot examine it: %v", name, err)})
 	}
 }
 

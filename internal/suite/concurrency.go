@@ -13,7 +13,7 @@ import (
 func concurrency() Suite {
 	s := Suite{
 		Name: "concurrency", Question: "What does it do under many threads?", Many: true,
-		Does: "4 KiB random reads by many jobs, on one target after the other: a raw device, files on filesystems.",
+		Does: "4 KiB random reads by many jobs, on one target after the other, such as a raw device and files on filesystems.",
 		Replaces: "fio --name=concurrency --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randread --bs=4k " +
 			"--iodepth=16 --numjobs=16 --group_reporting --time_based --runtime=39",
 	}

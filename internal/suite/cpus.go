@@ -25,9 +25,9 @@ func cpuSweep() Suite {
 	runtime := timeKnob(&s, 10*time.Second)
 	ramp := rampKnob(&s, 2*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)
-	counts := declare(&s, "counts", "how many CPUs are allowed, a step each; auto is 1, 2, 4 … all that this process may use", nil,
+	counts := declare(&s, "counts", "numbers of CPUs that are allowed, one step each; auto is 1, 2, 4 … and all CPUs that this process may use", nil,
 		automatic(list(count(1, maxJobs))))
-	jobs := declare(&s, "jobs", "threads that read, at every number of CPUs; 0 is one for each CPU of the largest number", 0, count(0, maxJobs))
+	jobs := declare(&s, "jobs", "threads that read, in every step; 0 is one for each CPU of the largest step", 0, count(0, maxJobs))
 	depth := depthKnob(&s, 32)
 	repeats := repeatsKnob(&s, 3)
 	engine := engineKnob(&s)
@@ -48,7 +48,7 @@ func cpuSweep() Suite {
 		slices.Sort(numbers)
 		most := numbers[len(numbers)-1]
 		if most > len(order) {
-			return nil, fmt.Errorf("counts: %d CPUs, and this process may use %d", most, len(order))
+			return nil, fmt.Errorf("counts: %d CPUs, but this process may use only %d", most, len(order))
 		}
 		threads := jobs.of(v)
 		if threads == 0 {

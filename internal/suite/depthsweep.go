@@ -17,7 +17,7 @@ func depthSweep() Suite {
 	runtime := timeKnob(&s, 30*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)
 	depths := declare(&s, "depths",
-		"I/Os in flight, a step each; auto is powers of two up to 1024 on NVMe, else every depth up to the device's own (32 when that is not known)",
+		"I/Os in flight, one step each; auto is powers of two up to 1024 on NVMe, else every depth up to that of the device (32 if unknown)",
 		nil, automatic(list(count(1, maxDepth))))
 	repeats := repeatsKnob(&s, 1)
 	engine := engineKnob(&s)

@@ -12,14 +12,14 @@ import (
 func durableWrite() Suite {
 	s := Suite{
 		Name: "durable-write", Question: "Can a log or etcd live here?", Writes: "small blocks all the time, to a file",
-		Does: "Small sequential writes to a file that is there in full, each followed by fdatasync.",
+		Does: "Small sequential writes to a file that already has its full size, each followed by fdatasync.",
 		Replaces: "fio --name=log --filename=/srv/log --ioengine=psync --rw=write --bs=4k --fdatasync=1 --time_based " +
 			"--runtime=60",
 	}
 	runtime := timeKnob(&s, 60*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)
 	jobs := jobsKnob(&s, "jobs", "logs written at once", 1)
-	direct := declare(&s, "direct", "write past the page cache, as few logs do", no, choice(yes, no))
+	direct := declare(&s, "direct", "bypass the page cache, which few logs do", no, choice(yes, no))
 	repeats := repeatsKnob(&s, 3)
 
 	s.plan = func(v Values, targets []Target) ([]Step, error) {

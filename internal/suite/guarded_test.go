@@ -250,8 +250,8 @@ func TestOwnJobRefuses(t *testing.T) {
 		"[global]\nwrite_bw_log=x\n[a]":       "write_bw_log: not known to stay within the target",
 		"[a]\nsize=150%":                      "size=150%: want a number of bytes, such as 64m",
 		"[a]\nsize=1m\noffset_increment=1m":   "offset_increment=1m: remove it",
-		"[a]\nsize=5t":                        "do not fit the 3.6 TiB of /dev/nvme0n1",
-		"[a]\noffset=5t":                      "do not fit the 3.6 TiB of /dev/nvme0n1",
+		"[a]\nsize=5t":                        "do not fit into the 3.6 TiB of /dev/nvme0n1",
+		"[a]\noffset=5t":                      "do not fit into the 3.6 TiB of /dev/nvme0n1",
 		"[a]\ninclude x":                      "include is not supported",
 	} {
 		s, err := suite.OwnJob("x", strings.NewReader(text))

@@ -19,14 +19,14 @@ func interrupts() Suite {
 	runtime := timeKnob(&s, 30*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)
 	depths := depthsKnob(&s, 1, 16, 128)
-	coalescing := declare(&s, coalescingParameter, "completions and time to gather interrupts for, off, or as-found; NVMe only",
+	coalescing := declare(&s, coalescingParameter, "coalescing settings, one step each: completions/time, off, or as-found; NVMe only",
 		[]string{"off", "10/100µs"}, list(word(func(text string) (string, error) {
 			if text == asFound {
 				return text, nil
 			}
 			return settings.ParseCoalescing(text)
 		})))
-	polled := declare(&s, "polled", "measure with polled queues: auto is where the driver has them; io_poll_delay has no part in it, as io_uring polls without sleeping", "auto", choice("auto", yes, no))
+	polled := declare(&s, "polled", "measure with polled queues; auto does if the driver has them; io_poll_delay has no effect, because io_uring polls without sleeping", "auto", choice("auto", yes, no))
 	repeats := repeatsKnob(&s, 3)
 	engine := engineKnob(&s)
 

@@ -37,7 +37,7 @@ func depthKnob(s *Suite, fallback int) knob[int] {
 }
 
 func depthsKnob(s *Suite, fallback ...int) knob[[]int] {
-	return declare(s, "depths", "I/Os in flight, a step each", fallback, list(count(1, maxDepth)))
+	return declare(s, "depths", "I/Os in flight, one step each", fallback, list(count(1, maxDepth)))
 }
 
 func jobsKnob(s *Suite, name, doc string, fallback int) knob[int] {
@@ -49,7 +49,7 @@ const maxJobs = 4096
 
 // writesKnob declares the parameter with which a suite that writes can be restricted to reads.
 func writesKnob(s *Suite) knob[string] {
-	return declare(s, "writes", "whether to write as well; on a raw device that destroys what is on it", yes, choice(yes, no))
+	return declare(s, "writes", "whether to write as well; on a raw device, this destroys its data", yes, choice(yes, no))
 }
 
 const (

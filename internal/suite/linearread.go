@@ -17,17 +17,17 @@ const mostLinearSteps = 10_000
 func linearRead() Suite {
 	s := Suite{
 		Name: "linear-read", Question: "Is the speed the same all over the device?", Many: true,
-		Does: "Sequential reads of a piece at each of many evenly spaced offsets. Of several devices, each alone, and beside others if asked.",
+		Does: "Sequential reads of a piece at each of many evenly spaced offsets. Several devices are each read alone, and on request also while others are read.",
 		Replaces: "fio --name=linear --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=read --bs=1m --iodepth=8 " +
 			"--offset=0 --size=2g",
 	}
 	points := declare(&s, "points", "how many offsets", 40, count(2, 10_000))
-	piece := declare(&s, "piece", "how much is read at each; less where the device is small", 2<<30, bytes(1<<20))
+	piece := declare(&s, "piece", "how much is read at each offset; less if the device is small", 2<<30, bytes(1<<20))
 	block := blockKnob(&s, "block", "block size", 1<<20)
 	depth := depthKnob(&s, 8)
 	beside := declare(&s, "beside", "how many of the other devices are read at the same time, after each was read alone", 0, count(0, 63))
 	known := []string{"random", "sequential"}
-	besideLoad := declare(&s, "beside-load", "how they are read: random or sequential", known[0], choice(known...))
+	besideLoad := declare(&s, "beside-load", "how the other devices are read: random or sequential", known[0], choice(known...))
 	repeats := repeatsKnob(&s, 1)
 	engine := engineKnob(&s)
 

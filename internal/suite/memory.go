@@ -21,8 +21,8 @@ const (
 // memoryKnob declares the parameter with which a suite places the load's buffers in the drive's NUMA node. What a drive
 // reads into the memory of another node crosses the link between the processors.
 func memoryKnob(s *Suite) knob[[]string] {
-	return declare(s, memoryParameter, "where the memory of the load is: bind is the NUMA node of each drive, any leaves it to the kernel, "+
-		"bind,any compares them; on a machine with one node there is nothing to bind", []string{bindMemory}, list(choice(bindMemory, anyMemory)))
+	return declare(s, memoryParameter, "where the buffers of the load are: bind is the NUMA node of each drive, any leaves it to the kernel, bind,any compares both; "+
+		"without effect on a machine with one node", []string{bindMemory}, list(choice(bindMemory, anyMemory)))
 }
 
 // withMemory returns the loads under each memory placement. If memory cannot be bound, the placements do not differ,
@@ -43,7 +43,7 @@ func withMemory(loads []load, values []string, targets []Target) []load {
 				l.also("memory of each drive's NUMA node")
 				for _, t := range targets {
 					if t.MemoryNode == nil {
-						l.also(fmt.Sprintf("that of %s not bound: %s", t.Path, t.unbound()))
+						l.also(fmt.Sprintf("memory for %s not bound: %s", t.Path, t.unbound()))
 					}
 				}
 			case value == bindMemory:

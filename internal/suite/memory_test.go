@@ -39,7 +39,7 @@ func TestMemoryOfTheDrivesNode(t *testing.T) {
 
 	partly := plan(near, only)
 	require.Len(t, partly, 1)
-	assert.Contains(t, partly[0].Plan, ", memory of each drive's NUMA node, that of "+only.Path+" not bound: this machine has one NUMA node, or")
+	assert.Contains(t, partly[0].Plan, ", memory of each drive's NUMA node, memory for "+only.Path+" not bound: this machine has one NUMA node, or")
 
 	nothing := plan(only, only)
 	require.Len(t, nothing, 1)

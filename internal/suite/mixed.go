@@ -16,11 +16,11 @@ func mixed() Suite {
 	}
 	runtime := timeKnob(&s, 120*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)
-	reads := declare(&s, "reads", "percent of the I/Os that read", 70, count(1, 99))
+	reads := declare(&s, "reads", "percent of the I/Os that are reads", 70, count(1, 99))
 	depth := depthKnob(&s, 16)
 	jobs := jobsKnob(&s, "jobs", "threads", 1)
 	repeats := repeatsKnob(&s, 1)
-	engines := declare(&s, "engines", "fio's I/O engines, a step each", []string{"libaio", "io_uring"}, list(choice("libaio", "io_uring")))
+	engines := declare(&s, "engines", "fio's I/O engines, one step each", []string{"libaio", "io_uring"}, list(choice("libaio", "io_uring")))
 
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
 		var loads []load

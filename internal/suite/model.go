@@ -19,7 +19,7 @@ func model() Suite {
 	s := Suite{
 		Name: "model", Question: "What does an I/O cost?", Writes: "a file for half of its time; a raw device only with --destroy",
 		Does: "Measures the coefficients of the kernel's io.cost as its iocost_coef_gen.py does, and prints the lines for io.cost.model and io.cost.qos. " +
-			"Where a coefficient lacks, it says why instead, and ends with 0 all the same.",
+			"If a coefficient is missing, it says why; the exit code is 0 all the same.",
 		Replaces: "fio --name=coef --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randread --bs=4096 --iodepth=64 " +
 			"--time_based --runtime=120",
 	}
@@ -86,15 +86,15 @@ func otherMethod(t Target) []record.Warning {
 		all = append(all, record.Warning{Code: record.WarnMethod, Text: fmt.Sprintf(format, args...)})
 	}
 	if scheduler := t.Conditions.Scheduler; scheduler != "" && scheduler != "none" {
-		warn("The I/O scheduler of %s is %s; the kernel's own tool measures without one and without merges: for figures of its method, "+
-			"write none to /sys/block/%s/queue/scheduler and 1 to nomerges beside it, and repeat.", t.Device.Name, scheduler, t.Device.Name)
+		warn("The I/O scheduler of %s is %s; the kernel's own tool measures without one and without merges: to measure as it does, write none to "+
+			"/sys/block/%s/queue/scheduler and 1 to nomerges beside it, and repeat.", t.Device.Name, scheduler, t.Device.Name)
 	}
 	if t.Queue.CostControlled {
 		warn("io.cost is on for %s and may have held I/Os back: write \"%s enable=0\" to /sys/fs/cgroup/io.cost.qos and repeat.",
 			t.Device.Name, t.Device.Number)
 	}
 	if bytes := t.OffsetBytes + t.SizeBytes; !t.Raw && bytes < toolFileBytes {
-		warn("The file has %s; the kernel's own tool takes 16 GiB, as a drive is faster on a small part of it: --size 16GiB makes such a file.",
+		warn("The file has %s; the kernel's own tool uses 16 GiB, because a drive is faster on a small part of itself: --size 16GiB makes such a file.",
 			units.Size(bytes))
 	}
 	return all

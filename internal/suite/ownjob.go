@@ -83,7 +83,7 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 		case "size", "offset", "fileoffset":
 			return fmt.Errorf("%s=%s: want a number of bytes, such as 64m", x.Key, x.Value)
 		case "offset_increment":
-			return fmt.Errorf("%s=%s: remove it, because it leads beyond the checked part; give each job an offset of its own", x.Key, x.Value)
+			return fmt.Errorf("%s=%s: remove it, because it reaches beyond the checked part; give each job an offset of its own", x.Key, x.Value)
 		}
 	}
 	o.Filenames, o.AllowFileCreate = []string{t.Path}, new(false)
@@ -99,9 +99,9 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 	if size <= 0 || offset < 0 || offset+size > t.SizeBytes {
 		taken := ""
 		if t.OffsetBytes > 0 {
-			taken = fmt.Sprintf(" (its first %s says that ssdprobe made it)", units.Size(t.OffsetBytes))
+			taken = fmt.Sprintf(" (its first %s marks it as made by ssdprobe)", units.Size(t.OffsetBytes))
 		}
-		return fmt.Errorf("%s from %s on do not fit the %s of %s%s", units.Size(size), units.Size(offset), units.Size(t.SizeBytes), t.Path, taken)
+		return fmt.Errorf("%s from offset %s on do not fit into the %s of %s%s", units.Size(size), units.Size(offset), units.Size(t.SizeBytes), t.Path, taken)
 	}
 	o.OffsetBytes, o.SizeBytes = new(t.OffsetBytes+offset), new(size)
 	return nil

@@ -80,7 +80,7 @@ func leadsBeyond(o fio.Options) []string {
 		case strings.Contains(x.Value, "$"): // fio replaces variables from the environment, and evaluates expressions with a shell
 			reasons = append(reasons, fmt.Sprintf("%s=%s: variables are not replaced; write the value itself", x.Key, x.Value))
 		case namesFile(x):
-			reasons = append(reasons, fmt.Sprintf("%s=%s: it leads beyond the target", x.Key, x.Value))
+			reasons = append(reasons, fmt.Sprintf("%s=%s: it reaches beyond the target", x.Key, x.Value))
 		}
 	}
 	return reasons

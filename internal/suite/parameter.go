@@ -160,7 +160,7 @@ func list[T comparable](one form[T]) form[[]T] {
 					return nil, err
 				}
 				if slices.Contains(values, v) {
-					return nil, fmt.Errorf("%q stands there twice", part)
+					return nil, fmt.Errorf("%q is given twice", part)
 				}
 				values = append(values, v)
 			}

@@ -163,7 +163,7 @@ func TestParametersOfPlans(t *testing.T) {
 
 	for setting, want := range map[string]string{
 		"interrupts polled=yes":  "the driver has no polled queues here",
-		"scale counts=2":         "counts: 2 devices at once, and there are 1",
+		"scale counts=2":         "counts: 2 devices at once, but there are only 1",
 		"linear-read piece=4MiB": "piece: 4 MiB is less than 8 blocks of 1 MiB, which are in flight at once; want 8 MiB or more",
 		"linear-read depth=9":    "is too small for 40 pieces of 9 blocks of 1 MiB",
 	} {
@@ -176,5 +176,5 @@ func TestParametersOfPlans(t *testing.T) {
 	file := suite.Target{Path: "/srv/data", SizeBytes: 1 << 30}
 	s := find(t, "steady-state")
 	_, err := s.Plan(set(t, s, "purge=yes"), file)
-	require.ErrorContains(t, err, "a file's blocks are neither discarded nor formatted")
+	require.ErrorContains(t, err, "blocks of a file can be neither discarded nor formatted")
 }

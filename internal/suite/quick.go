@@ -18,7 +18,7 @@ func quick() Suite {
 	}
 	runtime := timeKnob(&s, 10*time.Second)
 	randomBlock := blockKnob(&s, "random-block", "block size of the random reads", 4<<10)
-	randomDepths := declare(&s, "random-depths", "depths of the random reads, a step each", []int{1, 32}, list(count(1, maxDepth)))
+	randomDepths := declare(&s, "random-depths", "depths of the random reads, one step each", []int{1, 32}, list(count(1, maxDepth)))
 	sequentialBlock := blockKnob(&s, "sequential-block", "block size of the sequential reads", 128<<10)
 	sequentialDepth := declare(&s, "sequential-depth", "depth of the sequential reads", 8, count(1, maxDepth))
 	engine := engineKnob(&s)

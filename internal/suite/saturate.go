@@ -19,7 +19,7 @@ func saturate() Suite {
 	runtime := timeKnob(&s, 60*time.Second)
 	ramp := rampKnob(&s, 10*time.Second)
 	randomBlock := blockKnob(&s, "random-block", "block size of the random I/O", 4<<10)
-	randomJobs := declare(&s, "random-jobs", "threads of the random I/O, a step each", []int{1, 4, 8, 16}, list(count(1, maxJobs)))
+	randomJobs := declare(&s, "random-jobs", "threads of the random I/O, one step each", []int{1, 4, 8, 16}, list(count(1, maxJobs)))
 	sequentialBlock := blockKnob(&s, "sequential-block", "block size of the sequential I/O", 128<<10)
 	sequentialJobs := jobsKnob(&s, "sequential-jobs", "threads of the sequential I/O", 1)
 	depth := depthKnob(&s, 128)

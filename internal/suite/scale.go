@@ -14,7 +14,7 @@ import (
 func scale() Suite {
 	s := Suite{
 		Name: "scale", Question: "Do drives slow each other down?", Many: true,
-		Does:   "The same load on 1, 2, … all devices at once, added by PCIe root.",
+		Does:   "The same load on 1, 2, … all devices at once. Devices are added PCIe root by PCIe root.",
 		Writes: "nothing, unless loads names writes",
 		Replaces: "fio --name=global --ioengine=libaio --direct=1 --thread --rw=randread --norandommap --random_generator=lfsr " +
 			"--bs=4k --iodepth=32 --numjobs=4 --group_reporting --ramp_time=2 --time_based --runtime=10 --name=first " +
@@ -24,7 +24,7 @@ func scale() Suite {
 	loads := declare(&s, "loads", "what is run: "+fmt.Sprint(known), known[:2], list(choice(known...)))
 	runtime := timeKnob(&s, 10*time.Second)
 	ramp := rampKnob(&s, 2*time.Second)
-	counts := declare(&s, "counts", "how many devices at once, a step each; auto is every number from 1 to all", nil, automatic(list(count(1, maxJobs))))
+	counts := declare(&s, "counts", "how many devices at once, one step each; auto is every number from 1 to all", nil, automatic(list(count(1, maxJobs))))
 	randomBlock := blockKnob(&s, "random-block", "block size of the random I/O", 4<<10)
 	sequentialBlock := blockKnob(&s, "sequential-block", "block size of the sequential I/O", 128<<10)
 	randomJobs := jobsKnob(&s, "random-jobs", "threads of the random I/O on each device", 4)
@@ -40,7 +40,7 @@ func scale() Suite {
 			numbers = append(numbers, n)
 		}
 		if most := slices.Max(numbers); most > len(targets) {
-			return nil, fmt.Errorf("counts: %d devices at once, and there are %d", most, len(targets))
+			return nil, fmt.Errorf("counts: %d devices at once, but there are only %d", most, len(targets))
 		}
 		return repeated(repeats.of(v), func(repeat int) ([]Step, error) {
 			var all []Step

@@ -22,8 +22,7 @@ import (
 func spanSweep() Suite {
 	s := Suite{
 		Name: "span", Question: "How much of it can be used at full speed?", Writes: "8 KiB blocks for half of its time; all of a raw device",
-		Does: "Random reads, then writes, over 1 to 100 % of the target, one at a time and at depth. On a raw device then writes until " +
-			"they are steady, with 0, 20 and 40 % of it discarded.",
+		Does: "Random reads, then writes, over 1 to 100 % of the target, one at a time and at depth. On a raw device, then writes until they are steady, with 0, 20 and 40 % of the device discarded.",
 		Replaces: "fio --name=span --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randread --bs=8k --iodepth=32 --size=10% " +
 			"--norandommap --ramp_time=2 --time_based --runtime=10 && blkdiscard /dev/nvme0n1 && " +
 			"fio --name=fill --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=write --bs=128k --iodepth=32 --size=80% --loops=2 && " +
@@ -34,13 +33,13 @@ func spanSweep() Suite {
 	ramp := rampKnob(&s, 2*time.Second)
 	block := blockKnob(&s, "block", "block size", 8<<10)
 	depths := depthsKnob(&s, 1, 32)
-	spans := declare(&s, "spans", "percent of the target that is used, a step each", []int{1, 10, 25, 50, 75, 100}, list(count(1, 100)))
+	spans := declare(&s, "spans", "percent of the target that is used, one step each", []int{1, 10, 25, 50, 75, 100}, list(count(1, 100)))
 	repeats := repeatsKnob(&s, 3)
 	writes := writesKnob(&s)
-	spares := declare(&s, "spare", "percent of a raw device that is discarded and left alone while the rest is written until it is steady; "+
-		"auto is 0,20,40 on raw devices, no leaves that out", nil, orNone(automatic(list(count(0, 90)))))
+	spares := declare(&s, "spare", "percent of a raw device that is discarded and stays unused while the rest is written until it is steady; auto is 0,20,40 on raw "+
+		"devices; no skips these writes", nil, orNone(automatic(list(count(0, 90)))))
 	roundTime := declare(&s, "round-time", "how long a round of these writes takes", time.Minute, duration(100*time.Millisecond))
-	rounds := declare(&s, "rounds", "the most rounds for each", 25, count(1, 10_000))
+	rounds := declare(&s, "rounds", "the most rounds for each percentage", 25, count(1, 10_000))
 	engine := engineKnob(&s)
 
 	s.rule = func(Values) analysis.Rule { return analysis.PTS() }
@@ -50,9 +49,9 @@ func spanSweep() Suite {
 		left := spares.of(v)
 		switch {
 		case len(left) > 0 && !t.Raw:
-			return nil, errors.New("spare: a file's blocks are not discarded; name the raw device")
+			return nil, errors.New("spare: blocks of a file cannot be discarded; name the raw device")
 		case len(left) > 0 && !overwrites:
-			return nil, errors.New("spare: it is about writes, and writes=no")
+			return nil, errors.New("spare: needs writes; leave out writes=no")
 		case left == nil && overwrites:
 			left = []int{0, 20, 40}
 		}

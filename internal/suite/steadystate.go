@@ -30,17 +30,17 @@ func steadyState() Suite {
 			"--loops=2 && fio --name=round --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randwrite --bs=4k " +
 			"--iodepth=32 --numjobs=4 --group_reporting --time_based --runtime=60",
 	}
-	purge := declare(&s, "purge", "discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell; format needs --format", no, choice(yes, no, Format))
-	passes := declare(&s, "precondition", "how often all of it is written sequentially before the rounds; 0 goes from fresh", 2, count(0, 100))
+	purge := declare(&s, "purge", "discard all blocks first, as blkdiscard does; the drive may free them later or never, and does not say when; format needs --format", no, choice(yes, no, Format))
+	passes := declare(&s, "precondition", "how often the whole target is written sequentially before the rounds; 0 starts without that", 2, count(0, 100))
 	runtime := declare(&s, "time", "how long a round takes", time.Minute, duration(100*time.Millisecond))
 	block := blockKnob(&s, "block", "block size of the rounds", 4<<10)
-	reads := declare(&s, "reads", "percent of the I/Os of a round that read", 0, count(0, 99))
+	reads := declare(&s, "reads", "percent of the I/Os of a round that are reads", 0, count(0, 99))
 	depth := depthKnob(&s, 32)
 	jobs := jobsKnob(&s, "jobs", "threads", 4)
 	rounds := declare(&s, "rounds", "the most rounds", 25, count(1, 10_000))
 	window := declare(&s, "window", "how many rounds in a row have to be steady", analysis.PTS().Window, count(2, 1000))
-	spread := declare(&s, "range", "the most by which they may differ, as a share of their mean", analysis.PTS().MaxRange, share())
-	slope := declare(&s, "slope", "the most by which their trend may rise or fall, as a share of their mean", analysis.PTS().MaxSlope, share())
+	spread := declare(&s, "range", "how much these rounds may differ at most, as a share of their mean", analysis.PTS().MaxRange, share())
+	slope := declare(&s, "slope", "how much their trend may rise or fall at most, as a share of their mean", analysis.PTS().MaxSlope, share())
 	engine := engineKnob(&s)
 
 	s.rule = func(v Values) analysis.Rule {
@@ -54,7 +54,7 @@ func steadyState() Suite {
 			return nil, err
 		}
 		if purge.of(v) != no && !targets[0].Raw {
-			return nil, errors.New("purge: a file's blocks are neither discarded nor formatted; name the raw device")
+			return nil, errors.New("purge: blocks of a file can be neither discarded nor formatted; name the raw device")
 		}
 		if purge.of(v) == yes {
 			loads = append(loads, load{

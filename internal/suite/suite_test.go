@@ -77,7 +77,7 @@ func TestSetRefuses(t *testing.T) {
 		"random-block=1000":    `random-block: "1000" is not the size of a block; want a multiple of 512 up to 16MiB`,
 		"random-block=0":       `random-block: "0" is not the size of a block`,
 		"random-depths=":       `random-depths: "" is not valid; want a whole number from 1 to 65535`,
-		"random-depths=1,2,1":  `random-depths: "1" stands there twice`,
+		"random-depths=1,2,1":  `random-depths: "1" is given twice`,
 		"random-depths=0":      `random-depths: "0" is not valid`,
 		"sequential-depth=1.5": `sequential-depth: "1.5" is not valid`,
 		"engine=sync":          `engine: "sync" is not valid; want libaio or io_uring`,
@@ -93,7 +93,7 @@ func TestSetRefuses(t *testing.T) {
 func TestPlanRefusesTargets(t *testing.T) {
 	for want, target := range map[string]suite.Target{
 		`plan quick: target "data": not an absolute path`:                               {Path: "data", SizeBytes: 1 << 30},
-		"plan quick: target /data: 0 bytes from 0 on are no place for I/O":              {Path: "/data"},
+		"plan quick: target /data: cannot do I/O on 0 bytes from offset 0 on":           {Path: "/data"},
 		"plan quick: target /data: 64 KiB is too small for blocks of 4 KiB at depth 32": {Path: "/data", SizeBytes: 64 << 10},
 	} {
 		_, err := find(t, "quick").Plan(suite.Values{}, target)

@@ -63,7 +63,7 @@ func (t Target) check() error {
 	case !filepath.IsAbs(t.Path):
 		return fmt.Errorf("target %q: not an absolute path", t.Path)
 	case t.OffsetBytes < 0 || t.SizeBytes <= 0:
-		return fmt.Errorf("target %s: %d bytes from %d on are no place for I/O", t.Path, t.SizeBytes, t.OffsetBytes)
+		return fmt.Errorf("target %s: cannot do I/O on %d bytes from offset %d on", t.Path, t.SizeBytes, t.OffsetBytes)
 	}
 	return nil
 }

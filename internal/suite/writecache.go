@@ -17,7 +17,7 @@ func writeCache() Suite {
 			"--ioengine=libaio --direct=1 --rw=randwrite --bs=8k --iodepth=32 --time_based --runtime=30",
 	}
 	runtime := timeKnob(&s, 30*time.Second)
-	blocks := declare(&s, "blocks", "block sizes, a step each", []int64{8 << 10, 4 << 10}, list(blockSize()))
+	blocks := declare(&s, "blocks", "block sizes, one step each", []int64{8 << 10, 4 << 10}, list(blockSize()))
 	depths := depthsKnob(&s, 1, 32)
 	cache := declare(&s, cacheParameter, "states of the cache to measure under", []string{"off", "on"}, list(choice("off", "on", asFound)))
 	repeats := repeatsKnob(&s, 3)

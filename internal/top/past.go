@@ -71,7 +71,7 @@ func detail(r Row, p *past, now time.Time, every time.Duration, width, height in
 
 func verdictText(r Row) string {
 	if r.Verdict == nil {
-		return "no verdict: no daemon that answers watches it"
+		return "no verdict: no reachable daemon watches it"
 	}
 	text := report.DriveVerdict(*r.Verdict)
 	if r.Ratio > 0 && r.Verdict.Ratio.Ratio == 0 {

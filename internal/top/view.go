@@ -242,7 +242,7 @@ func Notes(s Sample) []Line {
 		notes = append(notes, line(Warn, p))
 	}
 	if len(s.Devices) == 0 {
-		notes = append(notes, line(Plain, "No whole disk is here; all devices are shown with --all, or the key a."))
+		notes = append(notes, line(Plain, "There is no whole disk here; --all or the key a shows all devices."))
 	}
 	return notes
 }

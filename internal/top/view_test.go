@@ -165,7 +165,7 @@ func TestTheCursorFollowsItsDevice(t *testing.T) {
 	none := node()
 	none.Devices = nil
 	v.Add(none)
-	assert.Contains(t, text(v.Lines(80, 24)), "No whole disk is here")
+	assert.Contains(t, text(v.Lines(80, 24)), "There is no whole disk here")
 	v.Add(node())
 	assert.Contains(t, text(v.Lines(80, 24)), "nvme2n1")
 }

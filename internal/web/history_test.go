@@ -56,7 +56,7 @@ func TestThePastOfADrive(t *testing.T) {
 	} {
 		body := page(query)
 		shows(t, body, "<strong>"+want.span+"</strong>")
-		shows(t, body, "mean of each "+want.slot)
+		shows(t, body, "a point is the mean of "+want.slot)
 		shows(t, body, `aria-label="read-4k: latency over the last `+want.span)
 		shows(t, body, ">"+want.tick+"<")
 		shows(t, body, `aria-label="latency of the applications&#39; I/O over the last `+want.span)

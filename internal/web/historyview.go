@@ -51,7 +51,7 @@ func newPastView(t record.TargetStatus, past *history.History, span history.Span
 		if b := learned(p); drawn != nil && b != nil && b.Values[record.LatencyP50] > 0 {
 			drawn.Marks = append(slices.Clone(drawn.Marks), plot.Mark{Y: new(b.Values[record.LatencyP50]), Label: "baseline of p50"})
 		}
-		v.add(drawn, name+": the p50 of the good rounds and the p99 of as many of the latest I/Os as it takes, mean of each "+units.Span(span.Slot)+"."+doubtText(p))
+		v.add(drawn, name+": the p50 of the good rounds, and the p99 of as many of the latest I/Os as it needs; a point is the mean of "+units.Span(span.Slot)+"."+doubtText(p))
 	}
 	v.add(c.latency("latency of the applications' I/O", line{history.Traffic, history.ReadLatency, "reads"}, line{history.Traffic, history.WriteLatency, "writes"}),
 		"Applications: mean latency of their reads and writes.")

@@ -69,7 +69,7 @@ func TestPageIsNotGreenWhereNothingIsKnown(t *testing.T) {
 	hides(t, body, `badge good`)
 	hides(t, body, `<div class="good">`)
 	hides(t, body, `<strong class="good">`)
-	shows(t, body, "p50, p95, p99, IOPS, as rounds were refused: 40 I/Os in flight, above the limit of 32")
+	shows(t, body, "p50, p95, p99, IOPS, because rounds were refused: 40 I/Os in flight, above the limit of 32")
 }
 
 // On the first day, tails are not judged yet although the median is.
@@ -85,7 +85,7 @@ func TestPageIsNotGreenWhereOnlyAPartIsJudged(t *testing.T) {
 	shows(t, body, `<span class="badge quiet">partly judged</span>`)
 	hides(t, body, "all well")
 	body = devicePage(t, serve(t, o).URL, recordtest.HealthyID)
-	shows(t, body, "p99, as it takes a day to learn what is normal")
+	shows(t, body, "p99, because it takes a day to learn what is normal")
 
 	last := alone.Targets[0].Probes[0].Last
 	shows(t, body, `<strong class="good">ok</strong>`)

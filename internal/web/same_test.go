@@ -25,7 +25,7 @@ func words(text string) string {
 // The page, the commands and the API show the same list, with the same words and values.
 func TestAllThatShowFindingsShowTheSame(t *testing.T) {
 	s := recordtest.Snapshot()
-	s.NotReady = "devices and files are being looked for"
+	s.NotReady = "the daemon is still looking for devices and files"
 	s.Ignored[0].Denied = true
 	s.Targets[0].Problem = "open /dev/nvme0n1: permission denied"
 	s.Targets[2].Probes[0].Drift[0].State = record.Regressed

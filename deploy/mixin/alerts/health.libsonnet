@@ -1,9 +1,9 @@
 local text = import '../text.libsonnet';
 
 local critical = {
-  summary: 'A drive warns of a critical problem.',
+  summary: 'A drive reports a critical problem.',
   description: text.drive + |||
-    warns of {{ $labels.condition }}: controller {{ $labels.controller }} has set that critical warning of its health log.
+    reports a critical warning: {{ $labels.condition }} is set in the health log of controller {{ $labels.controller }}.
     {{- with printf "max_over_time(timestamp(ssdprobe_nvme_critical_warning{instance=%q,id=%q,controller=%q,condition=%q} == 0)[1d:1m])"
     $labels.instance $labels.id $labels.controller $labels.condition | query }}
     It was clear until {{ . | first | value | humanizeTimestamp }}.
@@ -31,7 +31,7 @@ function(config) {
       annotations: {
         summary: 'The PCIe link of a drive is below its maximum.',
         description: text.drive + |||
-          has a PCIe link that carries {{ $value | humanizePercentage }} of what drive and slot can do:
+          has a PCIe link with {{ $value | humanizePercentage }} of the bandwidth that drive and slot support:
           {{- range printf "ssdprobe_pcie_link_speed_transfers_per_second{instance=%q,id=%q,state=\"current\"}" $labels.instance $labels.id | query }}
           {{ humanize .Value }}T/s{{ end }}
           {{- range printf "ssdprobe_pcie_link_width_lanes{instance=%q,id=%q,state=\"current\"}" $labels.instance $labels.id | query }}
@@ -44,7 +44,7 @@ function(config) {
           $labels.instance $labels.id | query }}
           It changed at {{ . | first | value | humanizeTimestamp }}.
           {{- else }}
-          It has been so since ssdprobe first saw the drive.{{ end }}
+          It has been like that since ssdprobe first saw the drive.{{ end }}
         |||,
       },
     },
@@ -88,9 +88,9 @@ function(config) {
       keep_firing_for: '15m',
       labels: { severity: 'warning' },
       annotations: {
-        summary: 'A drive runs out of spare blocks.',
+        summary: 'A drive is running out of spare blocks.',
         description: text.drive + |||
-          runs out of spare blocks: {{ $value | humanizePercentage }} of those of controller {{ $labels.controller }} are left
+          is running out of spare blocks: controller {{ $labels.controller }} has {{ $value | humanizePercentage }} left
           {{- with printf "ssdprobe_nvme_available_spare_threshold_ratio{instance=%q,id=%q,controller=%q}"
           $labels.instance $labels.id $labels.controller | query }}, below the maker's threshold of {{ . | first | value | humanizePercentage }}
           {{- end }}.
@@ -113,7 +113,7 @@ function(config) {
       annotations: {
         summary: 'A drive is nearly worn out.',
         description: text.drive + |||
-          is nearly worn out: {{ $value | humanizePercentage }} of the rated endurance is used; it may exceed 100 %.
+          is nearly worn out: {{ $value | humanizePercentage }} of the rated endurance is used. This figure may exceed 100 %.
           {{- with printf "{__name__=~\"ssdprobe_(nvme|drive)_percentage_used_ratio\",instance=%q,id=%q,controller=%q} offset 30d"
           $labels.instance $labels.id $labels.controller | query }}
           30 days ago it was {{ . | first | value | humanizePercentage }}.{{ end }}
@@ -157,7 +157,7 @@ function(config) {
           is too hot: controller {{ $labels.controller }} has been above its warning temperature for {{ $value | humanizeDuration }} of the last hour.
           {{- range printf "max(ssdprobe_nvme_temperature_celsius{instance=%q,id=%q,controller=%q})"
           $labels.instance $labels.id $labels.controller | query }}
-          Now its hottest sensor is at {{ .Value }} °C.{{ end }}
+          Its hottest sensor is at {{ .Value }} °C now.{{ end }}
         |||,
       },
     },
@@ -178,7 +178,7 @@ function(config) {
           is far too hot: controller {{ $labels.controller }} has been above its critical temperature for {{ $value | humanizeDuration }} of the last hour.
           {{- range printf "max(ssdprobe_nvme_temperature_celsius{instance=%q,id=%q,controller=%q})"
           $labels.instance $labels.id $labels.controller | query }}
-          Now its hottest sensor is at {{ .Value }} °C.{{ end }}
+          Its hottest sensor is at {{ .Value }} °C now.{{ end }}
         |||,
       },
     },
@@ -199,12 +199,12 @@ function(config) {
       keep_firing_for: '30m',
       labels: { severity: 'info' },
       annotations: {
-        summary: 'CPUs of another NUMA node take most interrupts of a drive.',
+        summary: 'CPUs of another NUMA node handle most interrupts of a drive.',
         description: text.drive + |||
-          interrupts mostly CPUs of another NUMA node: {{ $value | humanizePercentage }} of the interrupts of controller {{ $labels.controller }} in the last hour
+          has most of its interrupts handled on another NUMA node: {{ $value | humanizePercentage }} of those of controller {{ $labels.controller }} in the last hour
           {{- with printf "sum(rate(ssdprobe_nvme_remote_interrupts_total{instance=%q,id=%q,controller=%q}[1h] offset 1d)) / (sum(rate(ssdprobe_nvme_interrupts_total{instance=%q,id=%q,controller=%q}[1h] offset 1d)) > 0)"
           $labels.instance $labels.id $labels.controller $labels.instance $labels.id $labels.controller | query }},
-          a day ago {{ . | first | value | humanizePercentage }}{{ end }}: each costs latency.
+          {{ . | first | value | humanizePercentage }} a day ago{{ end }}. Each adds latency.
         |||,
       },
     },

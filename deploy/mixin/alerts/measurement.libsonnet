@@ -47,8 +47,8 @@ function(config) {
       annotations: {
         summary: 'A drive does not answer.',
         description: text.drive + |||
-          hangs: a round began {{ $value | humanizeDuration }} ago and has not ended: an I/O does not
-          come back from the kernel. Whatever uses the device hangs as well.
+          hangs: a round began {{ $value | humanizeDuration }} ago and has not ended, because an I/O does not
+          return from the kernel. Whatever uses the device hangs as well.
         |||,
       },
     },
@@ -65,7 +65,7 @@ function(config) {
         description: text.drive + |||
           gets no I/O: a round began {{ $value | humanizeDuration }} ago and has not ended, and nothing is in
           flight. A volume is suspended, a format or another command keeps the queue frozen, or a
-          limit of the cgroup holds.
+          limit of the cgroup holds the I/O back.
         |||,
       },
     },
@@ -147,8 +147,8 @@ function(config) {
       annotations: {
         summary: 'A drive has not been measured for hours.',
         description: text.drive + |||
-          has a probe without a good round for {{ $value | humanizeDuration }} or longer, so nobody knows what that probe would say.
-          Rounds of the last six hours, of probes without a good one:
+          has a probe without a good round for {{ $value | humanizeDuration }} or longer, so its current speed in that probe is not known.
+          Rounds in the last six hours, of probes without a good one:
           {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[6h]) > 0) unless on (probe) increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,outcome=\"ok\"}[6h]) > 0"
           $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
         |||,
@@ -175,7 +175,7 @@ function(config) {
         summary: 'A drive has no baseline after a day.',
         description: text.drive + |||
           has a probe without a baseline. It has been learning for more than a day and has {{ $value | humanizePercentage }} of the rounds
-          that it needs. Until then it would not notice if the drive became slower. Rounds of the last day, of probes that learn:
+          that it needs. Until then, it cannot notice that the drive becomes slower. Rounds in the last day, of probes that are learning:
           {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[1d]) > 0) and on (probe) ssdprobe_baseline_samples_goal{instance=%q,id=%q}"
           $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
         |||,
@@ -209,12 +209,12 @@ function(config) {
       keep_firing_for: '1h',
       labels: { severity: 'info' },
       annotations: {
-        summary: 'Nobody has known for a day whether a drive is slower.',
+        summary: 'A drive has not been judged for a day.',
         description: text.drive + |||
-          is not judged, at least in some statistics: for {{ $value | humanizeDuration }} nobody has known whether it became slower.
+          has not been judged for {{ $value | humanizeDuration }}, at least in some statistics: it is not known whether it became slower.
           {{- range printf "count by (probe, reason) (ssdprobe_drift_unjudged_since_timestamp_seconds{instance=%q,id=%q})"
           $labels.instance $labels.id | query | sortByLabel "reason" | sortByLabel "probe" }}
-          Probe {{ .Labels.probe }}: {{ .Value }} of them, for the reason {{ .Labels.reason }}.
+          Probe {{ .Labels.probe }}: {{ .Value }} of its statistics, reason {{ .Labels.reason }}.
           {{- else }}{{ range printf "ssdprobe_device_unjudged_since_timestamp_seconds{instance=%q,id=%q}" $labels.instance $labels.id | query }}
           Reason: {{ .Labels.reason }}.{{ end }}{{ end }}
         |||,

@@ -13,13 +13,13 @@ local drive(state) = |||
 local evidence = text.verdict('drive', ['instance', 'id'], ' slower', ' than before or than its peers') + |||
   .
   {{- range printf "topk(1, ssdprobe_drive_health_info{instance=%q,id=%q,witnesses!=\"\"})" $labels.instance $labels.id | query }}
-  By: {{ reReplaceAll "," ", " .Labels.witnesses }}.{{ end }}
+  Witnesses: {{ reReplaceAll "," ", " .Labels.witnesses }}.{{ end }}
   {{- range printf "topk(1, ssdprobe_drift_ratio{instance=%q,id=%q} and on (instance, id, probe, statistic) ssdprobe_drift_state{state=\"regressed\"})"
   $labels.instance $labels.id | query }}
   The worst is {{ .Labels.statistic }} of {{ .Labels.probe }}, {{ printf "%.2f" .Value }} times worse than its baseline.{{ end }}
   {{- range printf "max by (operation) (ssdprobe_traffic_latency_mean_seconds{instance=%q,id=%q,operation=~\"read|write\"} and on (instance, id) ssdprobe_drive_health_info{witnesses=~\".*traffic.*\"})"
   $labels.instance $labels.id | query | sortByLabel "operation" }}
-  A {{ .Labels.operation }} of its users takes {{ .Value | humanizeDuration }} on average.{{ end }}
+  A {{ .Labels.operation }} by its users takes {{ .Value | humanizeDuration }} on average.{{ end }}
   {{- range printf "max(ssdprobe_device_stall_longest_seconds{instance=%q,id=%q} >= 2)" $labels.instance $labels.id | query }}
   Its longest stall of the last hour was {{ .Value | humanizeDuration }}: I/O was in flight and none completed.{{ end }}
   {{- range printf "round(sum(increase(ssdprobe_probe_errors_total{instance=%q,id=%q}[1h]))) >= 1" $labels.instance $labels.id | query }}
@@ -27,7 +27,7 @@ local evidence = text.verdict('drive', ['instance', 'id'], ' slower', ' than bef
   {{- range printf "count by (condition, from, to) (ssdprobe_drift_attribution_info{instance=%q,id=%q})" $labels.instance $labels.id | query }}
   {{ .Labels.condition }} changed from {{ or .Labels.from "unknown" }} to {{ or .Labels.to "unknown" }} at that time.
   {{- else }}
-  No change of conditions came with it.
+  No condition changed at that time.
   {{- end }}
 |||;
 
@@ -52,7 +52,7 @@ local batchSlower(state, severity, expr) = {
       {{ $value }} drives {{ with $labels.model }}of model {{ . }} {{ end }}on {{ $labels.instance }} got slower within an hour of each other, so they have something in common:
       a firmware, a switch, a volume or a scrub. Times slower:
       {{- range printf "topk(10, max by (device, id) (ssdprobe_drive_health_slower_ratio{instance=%q} and on (instance, id) ssdprobe_drive_health_info{scope=\"batch\"} and on (instance, id) device:ssdprobe_device_info:unique{model=%q}))"
-      $labels.instance $labels.model | query }} {{ or .Labels.device .Labels.id }} {{ printf "%.2f" .Value }}{{ else }} the status page says{{ end }}.
+      $labels.instance $labels.model | query }} {{ or .Labels.device .Labels.id }} {{ printf "%.2f" .Value }}{{ else }} see the status page{{ end }}.
     ||| + text.changesOfTheDay,
   },
 };
@@ -68,7 +68,7 @@ local hostSlower(config, state, severity) = {
     summary: 'The drives of a node got slower together.',
     description: |||
       Nearly all drives of {{ $labels.instance }} are slower than they were
-    ||| + text.verdict('host', ['instance'], '', '') + ': it is the host, and no drive is blamed.\n' + text.changesOfTheDay,
+    ||| + text.verdict('host', ['instance'], '', '') + '. The cause is the host; no drive is blamed.\n' + text.changesOfTheDay,
   },
 };
 
@@ -82,7 +82,7 @@ function(config) {
       keep_firing_for: '10m',
       labels: { severity: config.severeSeverity },
       annotations: {
-        summary: 'A drive is about twice as slow as it should be, stalls or fails I/Os.',
+        summary: 'A drive is about twice as slow as it should be, or it stalls or fails I/Os.',
         description: text.drive + 'is severe' + evidence,
       },
     },
@@ -126,7 +126,7 @@ function(config) {
       annotations: {
         summary: 'A drive is far slower than the drives of its model on other nodes.',
         description: text.drive + |||
-          is {{ printf "%.2f" $value }} times slower than the median of its peers, for more than six hours and by more than such drives differ:
+          has been {{ printf "%.2f" $value }} times slower than the median of its peers for more than six hours, and by more than such drives differ:
           {{- range printf "device:ssdprobe_probe_level_seconds:excess{instance=%q,id=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:limit"
           $labels.instance $labels.id | query | sortByLabel "statistic" | sortByLabel "probe" }}
           {{ .Labels.statistic }} of probe {{ .Labels.probe }} {{ printf "%.2f" .Value }} times.{{ end }}
@@ -161,9 +161,9 @@ function(config) {
       annotations: {
         summary: 'The drives of a node are slower than drives of their models on other nodes.',
         description: |||
-          For more than six hours at least nine tenths of the drives of {{ $labels.instance }} have been {{ printf "%.2f" $value }} times slower than
-          drives of their models on other nodes, or slower still.
-          It is the node: {{ range printf "count by (kernel, governor) (ssdprobe_device_conditions_info{instance=%q})" $labels.instance | query -}}
+          For more than six hours, at least nine tenths of the drives of {{ $labels.instance }} have been at least {{ printf "%.2f" $value }} times slower than
+          drives of their models on other nodes.
+          The cause is the node: {{ range printf "count by (kernel, governor) (ssdprobe_device_conditions_info{instance=%q})" $labels.instance | query -}}
           kernel {{ or .Labels.kernel "unknown" }}, governor {{ or .Labels.governor "unknown" }} ({{ .Value }} targets).
           {{- else -}}
           look at its kernel, its CPU frequency and what else runs on it.{{ end }}
@@ -191,17 +191,17 @@ function(config) {
         severity: 'warning',
       },
       annotations: {
-        summary: 'A firmware makes drives slower than another one does.',
+        summary: 'A firmware makes drives slower than another firmware.',
         description: |||
           Firmware {{ or $labels.firmware "unknown" }} of {{ or $labels.model "unknown" }} is {{ printf "%.2f" $value }} times slower than firmware
           {{ range printf "topk(1, model_firmware:ssdprobe_probe_level_seconds:vs_fastest{model=%q,firmware=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:firmware_limit)"
           $labels.model $labels.firmware | query }}{{ .Labels.fastest }}{{ end }}
           {{- with printf "count(device:ssdprobe_device_info:comparable{model=%q,firmware=%q})" $labels.model $labels.firmware | query }} on
-          {{ . | first | value }} drives{{ end }}. For more than six hours the median of its drives has been slower than that of the other firmware:
+          {{ . | first | value }} drives{{ end }}. For more than six hours, the median of its drives has been slower than that of the other firmware:
           {{- range printf "model_firmware:ssdprobe_probe_level_seconds:vs_fastest{model=%q,firmware=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:firmware_limit"
           $labels.model $labels.firmware | query | sortByLabel "statistic" | sortByLabel "probe" }}
           {{ .Labels.statistic }} of probe {{ .Labels.probe }} {{ printf "%.2f" .Value }} times.{{ end }}
-          Drives are compared with those of their own firmware.
+          The other alerts compare drives only with drives of their own firmware.
         |||,
       },
     },
@@ -230,13 +230,13 @@ function(config) {
           {{ $labels.condition }} {{ or $labels.from "unknown" }} → {{ or $labels.to "unknown" }} made
           {{ with printf "count(count by (instance, id) (device:ssdprobe_condition_effect_ratio:comparable{condition=%q,from=%q,to=%q}))"
           $labels.condition $labels.from $labels.to | query }}{{ . | first | value }}{{ end }} drives {{ printf "%.2f" $value }} times slower.
-          Medians over the drives that changed, against their levels just before:
+          Medians over these drives, against their levels just before the change:
           {{- range printf "condition:ssdprobe_condition_effect_ratio:slower{condition=%q,from=%q,to=%q}"
           $labels.condition $labels.from $labels.to | query | sortByLabel "statistic" | sortByLabel "probe" | sortByLabel "model" }}
           {{ .Labels.statistic }} of probe {{ .Labels.probe }} {{ printf "%.2f" .Value }} times on {{ or .Labels.model "all models" }}.{{ end }}
           {{- range printf "topk(3, count by (condition, from, to) (count by (instance, id, condition, from, to) (device:ssdprobe_condition_effect_ratio:comparable{condition!=%q} and on (instance, id) device:ssdprobe_condition_effect_ratio:comparable{condition=%q,from=%q,to=%q})) > scalar(count(count by (instance, id) (device:ssdprobe_condition_effect_ratio:comparable{condition=%q,from=%q,to=%q}))) / 2)"
           $labels.condition $labels.condition $labels.from $labels.to $labels.condition $labels.from $labels.to | query }}
-          With it came {{ .Labels.condition }} {{ or .Labels.from "unknown" }} → {{ or .Labels.to "unknown" }}.{{ end }}
+          At the same time: {{ .Labels.condition }} {{ or .Labels.from "unknown" }} → {{ or .Labels.to "unknown" }}.{{ end }}
         |||,
       },
     },

@@ -139,7 +139,7 @@ var tasks = []task{
 		looks: []string{"README", "record", "record export"},
 		runs: []string{`ssdprobe record export "$(ssdprobe record list | awk 'END { print $1 }')" --to minute.gz`,
 			"ssdprobe record show minute.gz"},
-		says: "somebody asked for it",
+		says: "an operator requested it",
 	},
 	{
 		wish:  "measure now, without fio",

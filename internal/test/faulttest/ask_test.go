@@ -61,14 +61,14 @@ func TestCommandsAskADaemonOverTLSWithAPassword(t *testing.T) {
 		"by another name":     {[]string{"--http.config.file", named, "--url", elsewhere}, 0, ""},
 		"a wrong password":    {[]string{"--ca-file", d.certificate, "--http.config.file", wrong}, 1, "it answers 401 Unauthorized; it refuses the user or the password, or was given none: want --http.config.file"},
 		"no password":         {[]string{"--ca-file", d.certificate}, 1, "want --http.config.file FILE with basic_auth"},
-		"no authority":        {[]string{"--http.config.file", right}, 1, "name the certificate of its authority by --ca-file"},
+		"no authority":        {[]string{"--http.config.file", right}, 1, "name the certificate of its authority with --ca-file"},
 		"a name not its own":  {[]string{"--http.config.file", whole, "--url", elsewhere}, 1, "or server_name under tls_config"},
 		"without TLS":         {[]string{"--http.config.file", right, "--url", plain}, 1, "it speaks TLS alone: want --url https://"},
 		"no authority's file": {[]string{"--ca-file", "/no/such/ca"}, 2, "/no/such/ca: no such file"},
 		"no password's file":  {[]string{"--ca-file", d.certificate, "--http.config.file", noFile}, 1, "/no/such/password: no such file"},
 		"no client's file":    {[]string{"--http.config.file", "/no/such/file"}, 2, "--http.config.file /no/such/file: "},
 		"a typo in it":        {[]string{"--http.config.file", badFile}, 2, "field basic_aut not found"},
-		"a password in sight": {[]string{"--ca-file", d.certificate, "--url", withUser}, 2, "--url: has a user in it"},
+		"a password in sight": {[]string{"--ca-file", d.certificate, "--url", withUser}, 2, "--url: contains a user"},
 		"no URL":              {[]string{"--url", "stor-07:10040"}, 2, `"stor-07:10040" is not the URL of a daemon; want one like http://stor-07:10040`},
 	} {
 		for _, command := range [][]string{{"drift"}, {"drift", "explain", d.dir}, {"ready"}} {
@@ -157,5 +157,5 @@ func TestVariablesOfAPod(t *testing.T) {
 	assert.Contains(t, got.stdout, "node: by-flag\n", got.stderr)
 	got = ssdprobe(t, []string{"SSDPROBE_NODE=a\nb"}, "config", "show")
 	assert.Equal(t, 2, got.code)
-	assert.Contains(t, got.stderr, `SSDPROBE_NODE: node: "a\nb" has characters that cannot be shown`)
+	assert.Contains(t, got.stderr, `SSDPROBE_NODE: node: "a\nb" has characters that cannot be printed`)
 }

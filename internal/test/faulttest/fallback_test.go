@@ -30,7 +30,7 @@ func TestFallbackFile(t *testing.T) {
 	d := startDaemon(t, state, configuration)
 	d.awaitFallback(t, 1)
 	probed := filepath.Join(state, "probe")
-	d.Stderr.Find(t, `level=WARN msg="the fallback file is used" warning="no device here is selected.* a probe file of 1GiB is made in `+probed)
+	d.Stderr.Find(t, `level=WARN msg="the fallback file is used" warning="no device is both selected and readable.* a probe file of 1GiB is made in `+probed)
 	_, status := d.ask(t, "api/v1/status")
 	assert.Contains(t, status, `"fallback_file"`)
 	assert.Contains(t, status, "fallback_file: false in the configuration switches that off")

@@ -255,7 +255,7 @@ func TestFilesystemUnmountedForGood(t *testing.T) {
 	testenv.Mount(t, f.device, f.dir) // for the cleanup
 }
 
-const saysUnmounted = `cannot open the target.* is not mounted, and a probe file is not made on the one at `
+const saysUnmounted = `cannot open the target.* is not mounted, and no probe file is made on the one at `
 
 // unmounted unmounts the filesystem and waits until the daemon has logged it.
 func (f filesystem) unmounted(t *testing.T) {

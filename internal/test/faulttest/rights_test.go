@@ -58,7 +58,7 @@ func TestDestroyWithHiddenProcesses(t *testing.T) {
 	for _, world := range []string{hidden, "exec setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace"} {
 		p := testenv.StartIn(t, world, nil, destroying(t, loop.Path)...)
 		assert.Equal(t, 4, p.Wait(t))
-		assert.Contains(t, p.Stderr.Text(), "what other processes have open cannot be seen")
+		assert.Contains(t, p.Stderr.Text(), "cannot see what other processes have open")
 	}
 }
 

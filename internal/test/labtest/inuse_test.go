@@ -45,7 +45,7 @@ func testInUse(t *testing.T, m *lab.Machine) {
 			release: "echo 0 >" + servedNamespace + "/enable",
 		},
 		{
-			name: "nvmet cannot be seen", says: "what the kernel's NVMe target (nvmet) exports cannot be seen: mount -t configfs",
+			name: "nvmet cannot be seen", says: "cannot see what the kernel's NVMe target (nvmet) exports: run mount -t configfs",
 			use: "echo 1 >" + servedNamespace + "/enable; umount /sys/kernel/config",
 			release: "mount -t configfs configfs /sys/kernel/config; echo 0 >" + servedNamespace + "/enable; rmdir " +
 				servedNamespace + " " + servedSubsystem,
@@ -65,7 +65,7 @@ func testInUse(t *testing.T, m *lab.Machine) {
 		{name: "its generic node", holds: opening(generic), says: "(sh) has " + generic + " open for writing"},
 		{name: "its controller", holds: opening("/dev/" + controller), says: "(sh) has /dev/" + controller + " open for writing"},
 		{name: "mapped", holds: "holder map " + node, says: "(holder) has mapped " + node + " for writing"},
-		{name: "registered with io_uring", holds: "holder uring " + node, says: "(holder) may write to " + node + " by io_uring"},
+		{name: "registered with io_uring", holds: "holder uring " + node, says: "(holder) may write to " + node + " through io_uring"},
 	}
 	args := []string{"run", "mixed", "-t", node, "--destroy", "SPARE", "--even-if-busy", "--set", "engines=libaio", "--set", "time=300ms"}
 	dryRun := append(slices.Clone(args), "--dry-run")
