@@ -14,11 +14,11 @@ import (
 )
 
 // commentedHead is the beginning of the commented file.
-const commentedHead = `# Configuration of ssdprobe. Everything in here is the default: a file needs only
-# what is to differ, and an empty one is valid.
+const commentedHead = `# Configuration of ssdprobe. All values in here are the defaults: a file needs only
+# the keys that differ, and an empty file is valid.
 #
 #   ssdprobe config check FILE    says what is wrong, with lines
-#   ssdprobe config show          prints what is in force, defaults included
+#   ssdprobe config show          prints the configuration in force, defaults included
 #   ssdprobe config schema        prints the JSON schema, for editors
 #   kill -HUP                     makes the daemon read it again; a bad file is refused and the old one stays
 #
@@ -51,8 +51,10 @@ func comment(values *yaml.Node, keys []config.Key, inItem bool) error {
 	for pair := range slices.Chunk(values.Content, 2) {
 		key, value := pair[0], pair[1]
 		k := keys[slices.IndexFunc(keys, func(k config.Key) bool { return k.Name == key.Value })]
-		if inItem {
+		if inItem && value.Kind == yaml.ScalarNode {
 			value.LineComment = k.Description()
+		} else if inItem {
+			key.LineComment = k.Description() // the encoder would move that of a list to the next key
 		} else {
 			key.HeadComment, value.LineComment = wrapped(k.Help), k.Valid
 		}

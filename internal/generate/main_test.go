@@ -3,12 +3,14 @@ package main
 import (
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 )
 
@@ -67,4 +69,24 @@ func TestTheReferenceSaysWhatEachKeyDoes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, text, "| `discovery_interval` |")
 	assert.NotContains(t, text, "|  |\n")
+}
+
+// In an example of a list, each key has its own comment, behind it.
+func TestKeysOfAnExampleHaveTheirOwnComments(t *testing.T) {
+	text, err := commentedFile()
+	require.NoError(t, err)
+	lists := 0
+	for _, k := range config.Keys() {
+		if k.Example == nil || !k.IsList {
+			continue
+		}
+		for i, key := range k.Example.Content[0].Content {
+			if i%2 == 0 {
+				lists++
+				of := k.Keys[slices.IndexFunc(k.Keys, func(of config.Key) bool { return of.Name == key.Value })]
+				assert.Regexp(t, `(?m)^#.*\b`+key.Value+`:.*# `+regexp.QuoteMeta(of.Description())+`$`, text, "%s.%s", k.Name, key.Value)
+			}
+		}
+	}
+	assert.Positive(t, lists)
 }
