@@ -117,9 +117,9 @@ func earlyLargeAbove(seldom Shift) Shift {
 	return max(ShiftOf(largeShiftEarly), beyondSeldom(seldom))
 }
 
-// largeAbove returns the limit for single rounds of a final baseline. On a drive whose slowest blocks are all about
-// equally slow, such as those in which it collects garbage, the limit lies just beyond them: twice as far out would be
-// beyond what a drive of half its speed does.
+// largeAbove returns the limit for single rounds of a final baseline: twice as far out as what is seldom. On a drive whose
+// slowest blocks are all about equally slow, such as those in which it collects garbage, the limit lies just beyond them
+// instead: twice as far out would be beyond what the drive does at half its speed.
 func (n *norm) largeAbove() Shift {
 	return max(ShiftOf(largeShift), min(2*quantile(n.Residuals, 0.99), n.beyondRange()))
 }
@@ -152,8 +152,10 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 		b.Of[i] = learnNorm(of, i, anchored, host, b.Of[i].Daily)
 		b.Of[i].SlowAccepted = before != nil && before.Of[i].SlowAccepted
 		b.Of[i].wanderWith(b.Of[0].noise)
-		if b.Of[i].LargeAbove = earlyLargeAbove(quantile(b.Of[i].Residuals, 0.99)); maturity == record.Final {
+		if maturity == record.Final {
 			b.Of[i].LargeAbove = b.Of[i].largeAbove()
+		} else {
+			b.Of[i].LargeAbove = earlyLargeAbove(quantile(b.Of[i].Residuals, 0.99))
 		}
 	}
 	return b

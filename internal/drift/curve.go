@@ -53,7 +53,7 @@ func learnCurve(blocks []block, statistic int) curve {
 
 // steepestRise bounds the slope of a curve, as a multiple of that of the waiting time in a queue. A steeper rise has
 // another cause than load, such as a nightly job that runs at the time of the highest load.
-const steepestRise = 2
+const steepestRise = 3
 
 // noSteeper returns the curve of statistic i with its slope bounded by steepestRise.
 func (c curve) noSteeper(i int) curve {
@@ -67,8 +67,8 @@ func (c curve) noSteeper(i int) curve {
 	return c
 }
 
-// risesFaster reports whether statistic i rises faster with load than the first one does: p95 and p99 of a probe, the
-// writes and flushes of traffic.
+// risesFaster reports whether statistic i may rise faster with load than the first one does: p95 and p99 of a probe. The
+// writes and flushes of traffic have the same places.
 func risesFaster(i int) bool { return i == 1 || i == 2 }
 
 // queue returns how much longer the waiting time in a queue, 1/(1-load), is at a load, in thousandths, than at another.
@@ -78,7 +78,7 @@ func queue(from, to int) Shift {
 }
 
 // stretched extends the first and the last slope to the ends of what is judged: the knots lie in the middle of their
-// bins. A falling slope is not extended: it belongs to the lowest part and says nothing about more load.
+// bins. The lowest part of a curve may fall; it is not extended below.
 func (c curve) stretched(low, high int) curve {
 	n := len(c)
 	if n < 2 {
@@ -91,7 +91,7 @@ func (c curve) stretched(low, high int) curve {
 	if low < c[0].Load && c[0].Shift <= c[1].Shift {
 		out = append(curve{beyond(c[0], c[1], low)}, out...)
 	}
-	if high > c[n-1].Load && c[n-2].Shift <= c[n-1].Shift {
+	if high > c[n-1].Load {
 		out = append(out, beyond(c[n-2], c[n-1], high))
 	}
 	return out

@@ -28,32 +28,48 @@ const (
 // daily is how much slower something is expected to be, by the slot of the day.
 type daily map[int64]Shift
 
-// learnDaily learns what is out of the ordinary in a day of residuals. What is common, such as a load by day, is noise.
-// Spikes of some minutes are not common, however many there are: on a drive that collects garbage all the time, a nightly
-// job is out of the ordinary because it lasts.
+// learnDaily learns what is out of the ordinary in a day of residuals. What is common, such as a load by day, is noise. On a
+// drive that collects garbage all the time, spikes of some minutes are common, and a nightly job is out of the ordinary
+// only because it lasts: above what is common without the spikes, it has to last for twice as long.
 func learnDaily(blocks []block, residuals []Shift) daily {
-	lasting := smoothed(residuals)
-	slices.Sort(lasting)
-	usual := quantile(lasting, 0.75)
-	limit, run := usual+ShiftOf(dailyLeast), 0
 	d := daily{}
+	common := func(residuals []Shift) Shift { return quantile(slices.Sorted(slices.Values(residuals)), 0.75) }
+	d.expectRuns(blocks, residuals, common(residuals), dailyRun)
+	d.expectRuns(blocks, residuals, common(smoothed(residuals)), 2*dailyRun)
+	return d
+}
+
+// expectRuns expects again what was clearly above a usual residual in so many blocks in a row. It has to be clear that it
+// is no effect of load: other blocks under about as much load are not above it.
+func (d daily) expectRuns(blocks []block, residuals []Shift, usual Shift, long int) {
+	limit, run := usual+ShiftOf(dailyLeast), 0
 	for k, x := range residuals {
-		if x < limit {
+		if x < limit || !otherwiseUnderLoad(blocks, residuals, limit, blocks[k].Load) {
 			run = 0
 			continue
 		}
 		run++
 		from := k
-		if run == dailyRun {
-			from = k - dailyRun + 1
+		if run == long {
+			from = k - long + 1
 		}
-		if run >= dailyRun {
+		if run >= long {
 			for n := from; n <= k; n++ {
 				d.expect(blocks[n].Slot, residuals[n]-usual)
 			}
 		}
 	}
-	return d
+}
+
+// otherwiseUnderLoad reports whether enough blocks under about a load have a residual below a limit.
+func otherwiseUnderLoad(blocks []block, residuals []Shift, limit Shift, load int) bool {
+	count := 0
+	for k, b := range blocks {
+		if residuals[k] < limit && max(b.Load-load, load-b.Load) <= binLoad {
+			count++
+		}
+	}
+	return count >= binBlocks
 }
 
 // smoothed returns the median of each residual and the dailyRun/2 on either side of it; there are fewer at the ends.

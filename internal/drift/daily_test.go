@@ -193,7 +193,7 @@ func TestANightlyJobIsNoLoadCurve(t *testing.T) {
 	run(12, 1.6, 1, always)
 	p50 := track.Drift()[0]
 	assert.InDelta(t, 1, p50.Ratio, 0.15)
-	run(3, 1.6, 1.4, always)
+	run(6, 1.6, 1.4, always)
 	p50 = track.Drift()[0]
 	assert.Equal(t, record.Regressed, p50.State)
 	assert.InDelta(t, 1.4, p50.Ratio, 0.15)
@@ -212,4 +212,41 @@ func TestADriveThatCollectsGarbageIsFoundAtOnceAtHalfItsSpeed(t *testing.T) {
 	assert.Equal(t, record.Stable, track.Drift()[0].State)
 	run(10, 2)
 	assert.Equal(t, record.Regressed, track.Drift()[0].State)
+}
+
+// A stretch of high load on the first day is an effect of load: as much load at another time of day is no drift.
+func TestABusyStretchIsNoNightlyJob(t *testing.T) {
+	track, minute := drift.NewTracker(drift.Default()), 0
+	run := func(hours, from, to int) {
+		for range hours * 60 {
+			u := 0.02 + 0.01*float64(minute%5)
+			if hour := minute / 60 % 24; hour >= from && hour < to {
+				u = 0.5 + 0.02*float64(minute%3)
+			}
+			track.AddRound(round(minute, (1+0.02*float64(minute*7%17-8)/8)/(1-u), u), record.Conditions{})
+			minute++
+		}
+	}
+	run(3*24, 20, 24)
+	run(11, 8, 12)
+	assert.Equal(t, record.Stable, track.Drift()[0].State, "%+v", track.Drift()[0])
+}
+
+// A drive that is slower for an hour of a busy first day is well again after it: the busy hours before stay in the
+// baseline.
+func TestASlowHourOfABusyFirstDayEnds(t *testing.T) {
+	track, minute := drift.NewTracker(drift.Default()), 0
+	run := func(hours int, slower, load float64) {
+		for range hours * 60 {
+			u := load + 0.02*float64(minute%3)
+			track.AddRound(round(minute, slower*(1+0.02*float64(minute*7%17-8)/8)/(1-u), u), record.Conditions{})
+			minute++
+		}
+	}
+	run(3, 1, 0.02)
+	run(3, 1, 0.5)
+	run(1, 2, 0.5)
+	require.Equal(t, record.Regressed, track.Drift()[0].State)
+	run(24, 1, 0.5)
+	assert.Equal(t, record.Stable, track.Drift()[0].State, "%+v", track.Drift()[0])
 }

@@ -209,16 +209,16 @@ func (e *epoch) anew(i int, before *baseline) bool {
 	return e.Moved[i] && e.names[i].IsTail() || traffic && before.Of[i].otherWork(has(e.Blocks, i), i)
 }
 
-// forget drops the gathered blocks of a drift, which is no part of the baseline: those since a slot and, while the
-// first baseline is learned, those right before it that were as slow by statistic i as half of the drift. As long as little
-// is known of what work takes, the load of a drive that becomes slower seems to explain why it is.
+// forget drops the gathered blocks of a drift, which is no part of the baseline: those since a slot and, while the first
+// baseline is learned, those right before it that were slower by half of the drift than others with like work. As long as
+// little is known of what work takes, the load of a drive that becomes slower seems to explain why it does.
 func (e *epoch) forget(since int64, i int, half Shift) {
 	if !e.Inherited && !e.Chained {
 		for _, b := range slices.Backward(e.Blocks) {
 			if b.Slot >= since {
 				continue
 			}
-			if !b.Level[i].Known() || b.Level[i] < half {
+			if !b.Level[i].Known() || b.Level[i]-e.leastAtLikeWork(b, i) < half {
 				break
 			}
 			since = b.Slot
@@ -226,6 +226,22 @@ func (e *epoch) forget(since int64, i int, half Shift) {
 	}
 	late := func(b block) bool { return b.Slot >= since }
 	e.Blocks, e.Beyond = slices.DeleteFunc(e.Blocks, late), slices.DeleteFunc(e.Beyond, late)
+}
+
+// muchLikeWork is how many times more or less others may do in two blocks that have like work.
+const muchLikeWork = 1.25
+
+// leastAtLikeWork returns the lowest level of statistic i in the gathered blocks in which others did about as much work as
+// in b. If no work was counted, it is the level of b: nothing shows then that load does not explain it.
+func (e *epoch) leastAtLikeWork(b block, i int) Shift {
+	least, mine := b.Level[i], usualCosts().time(b.Work)
+	for _, o := range e.Blocks {
+		theirs := usualCosts().time(o.Work)
+		if b.Work.Known && o.Work.Known && o.Level[i].Known() && theirs >= mine/muchLikeWork && theirs <= mine*muchLikeWork {
+			least = min(least, o.Level[i])
+		}
+	}
+	return least
 }
 
 // current returns the epoch under way; there must be one.

@@ -143,23 +143,44 @@ func (t *Tracker) Level(i int) Shift {
 	return t.reference(i) + n.Curve.at(e.Baseline.MinLoad)
 }
 
-// LeastLoad returns the lowest load, in thousandths, that the baseline knows; 0 without a baseline.
-func (t *Tracker) LeastLoad() int {
-	if t.Maturity() == "" {
-		return 0
-	}
-	return t.current().Baseline.MinLoad
-}
-
-// Rise returns how much slower statistic i is at a load, in thousandths, than at the lowest load that the baseline knows:
-// by the load curve and, beyond the known loads, as a queue explains. It is 0 at lower loads and without a baseline.
-func (t *Tracker) Rise(i, load int) Shift {
+// LeastLoad returns the lowest load, in thousandths, at which it is known what is normal for statistic i; 0 without a
+// baseline.
+func (t *Tracker) LeastLoad(i int) int {
 	if t.Maturity() == "" {
 		return 0
 	}
 	b := t.current().Baseline
+	if c := b.Of[i].Curve; len(c) > 0 {
+		return max(b.MinLoad, c[0].Load)
+	}
+	return b.MinLoad
+}
+
+// LeastLoadAs is LeastLoad as it would be on another device. A device that has always been slower is busier with the same
+// work, which does not excuse it.
+func (t *Tracker) LeastLoadAs(other *Tracker, i int, w Work) int {
+	least := t.LeastLoad(i)
+	if t.Maturity() == "" || other.Maturity() == "" || !w.Known {
+		return least
+	}
+	mine, theirs := t.current().Baseline.Costs.time(w.rates()), other.current().Baseline.Costs.time(w.rates())
+	if theirs <= 0 || mine <= theirs {
+		return least
+	}
+	return longer(least, theirs/mine)
+}
+
+// Rise returns how much slower statistic i is at a load, in thousandths, than at the lowest load that the baseline knows,
+// and how much of that is in doubt: beyond the loads that it knows, the load curve is continued as a queue explains. It is
+// false without a baseline, and where the doubt is too large.
+func (t *Tracker) Rise(i, load int) (rise, doubt Shift, ok bool) {
+	if t.Maturity() == "" {
+		return 0, 0, false
+	}
+	b := t.current().Baseline
+	doubt = b.doubt(max(load, b.MinLoad), i)
 	known := max(b.MinLoad, min(load, b.MaxLoad))
-	return b.Of[i].Curve.at(known) - b.Of[i].Curve.at(b.MinLoad) + queue(known, max(known, load))
+	return b.Of[i].Curve.at(known) - b.Of[i].Curve.at(b.MinLoad) + doubt, doubt, doubt <= ShiftOf(mostAllowance)
 }
 
 // Expected returns how much slower statistic i is expected to be at the time of day of a slot, by what recurs daily.

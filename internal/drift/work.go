@@ -191,11 +191,15 @@ func (c costs) load(w work, observed int) int {
 	if !w.Known || c == (costs{}) {
 		return observed
 	}
-	var time float64
+	return int(1000*(1-math.Exp(-c.time(w))) + 0.5)
+}
+
+// time returns how long, in seconds, the work of a second takes.
+func (c costs) time(w work) (seconds float64) {
 	for k, rate := range w.Rates {
-		time += c[k] * float64(rate)
+		seconds += c[k] * float64(rate)
 	}
-	return int(1000*(1-math.Exp(-time)) + 0.5)
+	return seconds
 }
 
 // doubted is how many times longer than expected work may take whose costs are not known well: work of a kind that

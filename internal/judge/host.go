@@ -261,12 +261,13 @@ func (g *group) learn(slot int64) {
 const recently = 12
 
 // moved returns the drives that were slower than usual in their last blocks within the hour, and how many drives were
-// compared. A drive has moved if it was slower by at least half of the shift, or by degradedRatio if that is less, as one
-// cause slows drives unequally. A drive without a block since the onset does not count, as its rounds may be refused
-// because of the slowdown.
+// compared. A drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally, by
+// degradedRatio and more than its own noise. A drive without a block since the onset does not count, as its rounds may be
+// refused because of the slowdown.
 func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names []string, of int) {
-	by = min(by/2, drift.ShiftOf(degradedRatio))
 	for _, s := range g.voters {
+		_, noise := s.tracker.Noise(statistic)
+		enough := min(by/2, max(drift.ShiftOf(degradedRatio), noise+drift.ShiftOf(usualNoise)))
 		var values []drift.Shift
 		for n := max(onset, slot-recently+1); n <= slot; n++ {
 			if x := s.at(n, statistic); x.Known() {
@@ -278,7 +279,7 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names [
 		}
 		of++
 		// Only the last blocks count, as the shift may have come a quarter of an hour ago.
-		if lowerMedian(values[max(0, len(values)-3):]) >= by {
+		if lowerMedian(values[max(0, len(values)-3):]) >= enough {
 			names = append(names, s.drive.ID)
 		}
 	}

@@ -156,21 +156,30 @@ func (s *source) absoluteOf(i int) drift.Shift {
 	return min(base+x, s.block.Levels[i]) // a curve learned while much else happened may say that load makes a drive faster
 }
 
-// slowerThan returns how much slower this drive was than another, beyond what its work explains. It is false when
-// their work is not alike. A drive that is always busy is compared with the other one at as much load.
+// slowerThan returns how much slower this drive was than another, beyond what its work or its load explains. It is false
+// when their work or their loads are not alike.
 func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
 	x := s.absolute[i] - o.absolute[i]
 	if s.name != Traffic {
-		if least := s.tracker.LeastLoad(); least > o.tracker.LeastLoad() {
-			x -= max(0, o.tracker.Rise(i, least))
-		}
-		return x, true
+		return s.atLikeLoad(o, i, x)
 	}
 	larger, more, ok := moreWork(s.block.Work, o.block.Work, i)
 	if ok && x > 0 {
 		x -= explains(larger, more, o.block.Utilisation)
 	}
 	return x, ok
+}
+
+// atLikeLoad corrects x, how much slower a probe of this drive was than that of another by statistic i. A drive that is
+// always busy is compared with what the other one is at as much load. It is false when too little is known of that.
+func (s *source) atLikeLoad(o *source, i int, x drift.Shift) (drift.Shift, bool) {
+	least := s.tracker.LeastLoadAs(o.tracker, i, s.block.Work)
+	if least <= o.tracker.LeastLoad(i) {
+		return x, true
+	}
+	rise, doubt, ok := o.tracker.Rise(i, least)
+	x -= max(0, rise)
+	return x, ok && (x > 0 || x+doubt <= 0) // between those, it is all in doubt
 }
 
 // hasPeers reports whether there are enough peers to compare with, whether they are measured now or not.

@@ -236,3 +236,28 @@ func TestABusyDriveIsComparedAtItsLoad(t *testing.T) {
 		assert.Equal(t, want, m.verdict("d05").Verdict, "%g times slower: %+v", slower, m.verdict("d05"))
 	}
 }
+
+// A drive that was slow from its first day on is busier with the same work. That is no excuse.
+func TestASlowDriveIsNotExcusedByItsLoad(t *testing.T) {
+	for _, slower := range []float64{1.4, 3} {
+		m := newMachine(t, 6)
+		for range 30 * 60 {
+			m.minute++
+			for i, id := range m.drives {
+				s := (1 + 0.02*float64((m.minute*7+i*5)%17-8)/8)
+				if id == "d05" {
+					s *= slower
+				}
+				takes := 0.4 * (1 + 0.05*math.Sin(2*math.Pi*float64(m.minute)/1440)) // of each second, on a healthy drive
+				u := 1 - math.Exp(-takes*s)
+				x := 80e-6 * s * (1 + 0.3*u)
+				work := drift.Work{Known: true, Reads: takes / 80e-6, ReadBytes: takes / 80e-6 * 4096}
+				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Utilisation: u, Work: work}, m.conditions)
+				m.node.Advance(m.now())
+			}
+		}
+		v := m.verdict("d05")
+		assert.Equal(t, record.Degraded, v.Verdict, "%g times slower: %+v", slower, v)
+		assert.InEpsilon(t, slower, v.Ratio.Ratio, 0.2)
+	}
+}

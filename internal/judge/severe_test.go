@@ -193,6 +193,44 @@ func TestAHostSlowsItsDrivesUnequally(t *testing.T) {
 	}
 }
 
+// garbage runs a machine in which the probes of one drive are slower for ten minutes of each half hour.
+func (m *machine) garbage(d time.Duration, id string, slower float64, visit func()) {
+	for range int(d / time.Minute) {
+		m.probed = map[string]float64{}
+		if (m.minute+1)%30 < 10 {
+			m.probed[id] = slower
+		}
+		m.run(time.Minute, steady)
+		visit()
+	}
+}
+
+func TestABatchIsNoHostWhileAnotherDriveCollectsGarbage(t *testing.T) {
+	m := newMachine(t, 4)
+	m.garbage(36*time.Hour, "d03", 1.25, func() {})
+	for _, id := range m.drives[:3] {
+		m.slower[id] = 2
+	}
+	found := 0
+	m.garbage(2*time.Hour, "d03", 1.25, func() {
+		for _, x := range m.node.Together() {
+			found++
+			assert.Equal(t, record.ScopeBatch, x.Scope, "%s %s: %v", x.Source, x.Statistic, x.Drives)
+		}
+	})
+	assert.Positive(t, found)
+}
+
+// What the probes do all the time is no sign that the drive makes its users slow.
+func TestGarbageDoesNotBlameADriveForItsTraffic(t *testing.T) {
+	m := newMachine(t, 2)
+	m.garbage(36*time.Hour, "d00", 1.7, func() {})
+	m.felt = map[string]float64{"d00": 1.5}
+	m.garbage(3*time.Hour, "d00", 1.7, func() {
+		assert.False(t, m.verdict("d00").Verdict.Blames(), "%+v", m.verdict("d00"))
+	})
+}
+
 func TestADriveThatIsProbedAloneIsNotBlamedForItsHost(t *testing.T) {
 	m := newMachine(t, 4)
 	m.run(36*time.Hour, steady)

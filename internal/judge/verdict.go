@@ -160,8 +160,8 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || now.Sub(s.last) > lately || !s.tracker.Known(now) {
 			continue
 		}
-		if x := s.tracker.LastShift(0, onset); x.Known() && x >= drift.ShiftOf(beyondDoubt) {
-			return false // too few rounds since for a verdict: the others may have been refused as the drive is so busy
+		if s.lastRoundsAreSlow(onset) {
+			return false
 		}
 		fine = true
 		for x := range s.drifted() {
@@ -171,6 +171,15 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 		}
 	}
 	return fine
+}
+
+// lastRoundsAreSlow reports whether the few rounds since an onset, of which there is no block yet, were far slower than the
+// noise of the drive explains. The others may have been refused because the drive is so busy.
+func (s *source) lastRoundsAreSlow(onset time.Time) bool {
+	_, noise := s.tracker.Noise(0)
+	_, blocks := s.tracker.ShiftSince(0, onset)
+	x := s.tracker.LastShift(0, onset)
+	return blocks == 0 && x.Known() && x >= max(drift.ShiftOf(beyondDoubt), noise+drift.ShiftOf(agrees))
 }
 
 // weigh adds one statistic of a source to the verdict. told is the verdict so far, and contradicted says that the
