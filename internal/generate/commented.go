@@ -51,12 +51,13 @@ func comment(values *yaml.Node, keys []config.Key, inItem bool) error {
 	for pair := range slices.Chunk(values.Content, 2) {
 		key, value := pair[0], pair[1]
 		k := keys[slices.IndexFunc(keys, func(k config.Key) bool { return k.Name == key.Value })]
-		if inItem && value.Kind == yaml.ScalarNode {
-			value.LineComment = k.Description()
-		} else if inItem {
-			key.LineComment = k.Description() // the encoder would move that of a list to the next key
-		} else {
+		switch {
+		case !inItem:
 			key.HeadComment, value.LineComment = wrapped(k.Help), k.Valid
+		case value.Kind == yaml.ScalarNode:
+			value.LineComment = k.Description()
+		default: // the encoder would move the comment of a list to the next key
+			key.LineComment = k.Description()
 		}
 		if k.Example != nil && !inItem && len(value.Content) == 0 {
 			example, err := indented(k)
