@@ -95,6 +95,16 @@ func TestADriveIsJudgedBesideItsPeers(t *testing.T) {
 	assert.Empty(t, m.node.Together())
 }
 
+// Hosts wander by a few percent over days, which is no news.
+func TestAHostIsReportedFromWhereHostsDoNotWander(t *testing.T) {
+	for slower, reported := range map[float64]bool{1.14: false, 1.17: true} {
+		m := newMachine(t, 6)
+		m.run(36*time.Hour, steady)
+		m.run(3*time.Hour, func(int) float64 { return slower })
+		assert.Equal(t, reported, len(m.node.Together()) > 0, "%g times slower", slower)
+	}
+}
+
 func TestAHostIsBlamedForWhatItDoes(t *testing.T) {
 	m := newMachine(t, 6)
 	m.conditions.Kernel = "6.1"
