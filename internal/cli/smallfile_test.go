@@ -45,7 +45,7 @@ func TestADirectoryOfOthers(t *testing.T) {
 	config := filepath.Join(at, "c.yaml")
 	require.NoError(t, os.WriteFile(config, []byte("lock_dir: "+state+"/locks\n"), 0o644))
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(state)) })
-	code, says := asNobody(t, "run", "-t", at, "--state-dir", state, "--config", config)
+	code, says := asNobody(t, "run", "-t", at, "--even-if-busy", "--state-dir", state, "--config", config)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, says, "make a probe file in "+at+": permission denied: run as a user who may write there, or name another directory")
 }
