@@ -21,7 +21,6 @@ const (
 	programsMapCounts       = "counts"
 	programsMapDetails      = "details"
 	programsMapDevices      = "devices"
-	programsMapEnded        = "ended"
 	programsMapFlights      = "flights"
 	programsMapSlows        = "slows"
 	programsProgBioComplete = "bio_complete"
@@ -96,7 +95,6 @@ type programsMapSpecs struct {
 	Counts   *ebpf.MapSpec `ebpf:"counts"`
 	Details  *ebpf.MapSpec `ebpf:"details"`
 	Devices  *ebpf.MapSpec `ebpf:"devices"`
-	Ended    *ebpf.MapSpec `ebpf:"ended"`
 	Flights  *ebpf.MapSpec `ebpf:"flights"`
 	Slows    *ebpf.MapSpec `ebpf:"slows"`
 }
@@ -133,7 +131,6 @@ type programsMaps struct {
 	Counts   *ebpf.Map `ebpf:"counts"`
 	Details  *ebpf.Map `ebpf:"details"`
 	Devices  *ebpf.Map `ebpf:"devices"`
-	Ended    *ebpf.Map `ebpf:"ended"`
 	Flights  *ebpf.Map `ebpf:"flights"`
 	Slows    *ebpf.Map `ebpf:"slows"`
 }
@@ -145,7 +142,6 @@ func (m *programsMaps) Close() error {
 		m.Counts,
 		m.Details,
 		m.Devices,
-		m.Ended,
 		m.Flights,
 		m.Slows,
 	)

@@ -108,13 +108,13 @@ enum flag {
 };
 
 /*
- * An I/O in flight. It mostly begins on one CPU and ends on another. So that neither waits for a line of
- * the other's cache, all of it is in one line, which only the CPU writes where it begins: an I/O
- * that has ended stays where it is. The kernel uses its requests again, so that it is found at once.
+ * An I/O in flight. It mostly begins on one CPU and ends on another, and each waits about 50 ns for a line of
+ * its cache that the other has written. So all of it is in one line. An I/O that has ended stays where it is: the
+ * kernel uses its requests again, so that it is found at once.
  */
 struct flight {
 	__u64 key; /* of a request or bio */
-	__u64 began_ns; /* when it was seen first: inserted, or issued at once */
+	__u64 began_ns; /* when it was seen first: inserted, or issued at once; 0 once it has ended */
 	__u64 issued_ns; /* first; 0 while it is queued */
 	__u32 watch; /* and where it is: of its device */
 	__u8 at;
@@ -138,14 +138,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct group);
 } flights SEC(".maps");
-
-/* When the I/O that ended last in a place began. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, GROUPS * WAYS);
-	__type(key, __u32);
-	__type(value, __u64);
-} ended SEC(".maps");
 
 /* How many of each group are not at home. */
 struct {
@@ -241,19 +233,9 @@ static __always_inline struct flight *flight_at(struct place *p)
 	return &p->group->of[way & (WAYS - 1)];
 }
 
-/* ended_at is where the end of the I/O in a place is noted. */
-static __always_inline __u64 *ended_at(struct place *p)
-{
-	__u32 at = p->number * WAYS + p->way;
-
-	return bpf_map_lookup_elem(&ended, &at);
-}
-
 static __always_inline bool in_flight(struct place *p)
 {
-	__u64 *began_ns = ended_at(p);
-
-	return began_ns && *began_ns != flight_at(p)->began_ns;
+	return flight_at(p)->began_ns;
 }
 
 static __always_inline void count_abroad(struct place *p, __u32 by)
@@ -286,13 +268,9 @@ static __always_inline bool find(struct place *p, __u64 key)
 static __always_inline void forget(__u64 key)
 {
 	struct place p;
-	__u64 *began_ns;
 
-	if (!place_of(key, &p) || !find(&p, key))
-		return;
-	began_ns = ended_at(&p);
-	if (began_ns)
-		*began_ns = flight_at(&p)->began_ns;
+	if (place_of(key, &p) && find(&p, key))
+		flight_at(&p)->began_ns = 0;
 }
 
 /* replace puts an I/O where another is; false when somebody else was faster. */
@@ -303,6 +281,7 @@ static __always_inline bool replace(struct place *p, __u64 key)
 
 	if (__sync_val_compare_and_swap(&flight_at(p)->key, before, key) != before)
 		return false;
+	flight_at(p)->began_ns = 0;
 	if (before && place_of(before, &other) && other.home != p->way)
 		count_abroad(p, -1);
 	if (p->home != p->way)
@@ -507,15 +486,14 @@ __attribute__((noinline)) int end(__u64 key, __u64 sector, __u32 bytes)
 	struct watched *w;
 	struct flight done;
 	struct place p;
-	__u64 *began_ns;
 	__u32 at, slot;
 
 	if (!place_of(key, &p) || !find(&p, key))
 		return 0;
-	began_ns = ended_at(&p);
 	done = *flight_at(&p);
-	if (!began_ns || *began_ns == done.began_ns || done.key != key)
+	if (!done.began_ns || done.key != key)
 		return 0;
+	flight_at(&p)->began_ns = 0;
 	if (now < done.issued_ns) /* by the clock of another CPU */
 		now = done.issued_ns;
 	at = done.at;
@@ -523,7 +501,6 @@ __attribute__((noinline)) int end(__u64 key, __u64 sector, __u32 bytes)
 	if (w && w->slow_ns <= now - done.began_ns && !(done.flags & OURS) && done.issued_ns && w->watch == done.watch &&
 	    __sync_fetch_and_add(&w->left, -1) > 0)
 		tell(&done, &p, now, sector, bytes);
-	*began_ns = done.began_ns;
 	if (!w || w->watch != done.watch) /* the one that began was of a device that is gone */
 		return 0;
 	slot = w->slot;

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/counters"
@@ -47,11 +50,12 @@ func compareTimed(ctx context.Context, b *bench) (lines []line, err error) {
 	}
 	t := timedDevice{device, fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev)), fmt.Sprintf("--runtime=%d", max(1, int(b.turn.Seconds()/2)))}
 
-	var ratios, counted, rates []float64
+	var ratios, least, counted, rates []float64
 	for pair := range b.pairs {
-		var alone, beside float64
+		var alone, beside, besideClock float64
 		turns := []func() error{
 			func() (err error) { alone, err = t.read(ctx); return err },
+			func() (err error) { besideClock, err = t.readBesideClock(ctx); return err },
 			func() (err error) {
 				var share float64
 				beside, share, _, err = t.readTimed(ctx)
@@ -60,11 +64,11 @@ func compareTimed(ctx context.Context, b *bench) (lines []line, err error) {
 			},
 		}
 		for i := range turns { // the order changes
-			if err := turns[(i+pair)%2](); err != nil {
+			if err := turns[(i+pair)%len(turns)](); err != nil {
 				return nil, err
 			}
 		}
-		ratios, rates = append(ratios, beside/alone), append(rates, alone)
+		ratios, least, rates = append(ratios, beside/alone), append(least, besideClock/alone), append(rates, alone)
 	}
 	each, err := t.cost(ctx)
 	if err != nil {
@@ -72,6 +76,7 @@ func compareTimed(ctx context.Context, b *bench) (lines []line, err error) {
 	}
 	return []line{
 		newLine("IOPS of a device in memory, each I/O timed by eBPF", "the same alone", "ratio", atLeast(0.98), ratios...),
+		newLine("the same beside two programs that only read the clock", "the same alone", "ratio", shown(), least...),
 		newLine("the same alone", "", "IOPS", shown(), rates...),
 		newLine("I/Os that were timed", "/proc/diskstats", "ratio", atLeast(0.9999), counted...),
 		newLine("time of the programs for each I/O, with bpf_stats_enabled", "", "ns", shown(), each),
@@ -115,6 +120,27 @@ func (t timedDevice) readTimed(ctx context.Context) (iops, share, each float64, 
 		}
 	}
 	return iops, float64(seen) / float64(after-before), float64(tracer.Ran()) / float64(seen), err
+}
+
+// readBesideClock returns the IOPS beside the least that programs can do to time each I/O: read the clock when it
+// is issued and when it ends.
+func (t timedDevice) readBesideClock(ctx context.Context) (iops float64, err error) {
+	for _, event := range []string{"block_rq_issue", "block_rq_complete"} {
+		p, err := ebpf.NewProgram(&ebpf.ProgramSpec{
+			Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: event, License: "GPL",
+			Instructions: asm.Instructions{asm.FnKtimeGetNs.Call(), asm.Mov.Imm(asm.R0, 0), asm.Return()},
+		})
+		if err != nil {
+			return 0, fmt.Errorf("load a program for %s: %w", event, err)
+		}
+		defer func() { err = errors.Join(err, p.Close()) }()
+		l, err := link.AttachTracing(link.TracingOptions{Program: p})
+		if err != nil {
+			return 0, fmt.Errorf("attach a program to %s: %w", event, err)
+		}
+		defer func() { err = errors.Join(err, l.Close()) }()
+	}
+	return t.read(ctx)
 }
 
 // completed returns how many I/Os the kernel has counted.
