@@ -244,7 +244,7 @@ func (b *builder) faults() {
 			e.Slower = 10
 		case "born":
 			e.Onset, e.End, e.Slower = b.s.Drives[i].From, b.s.Duration, 1.5
-		case "creep":
+		case creep:
 			e.End = b.s.Duration
 		case "spell":
 			e.End, e.Slower = e.Onset+time.Duration(b.rng.between(10, 60))*time.Minute, b.rng.between(1.5, 3)
@@ -331,14 +331,12 @@ func (b *builder) happening(episodes []Episode, at time.Duration, rng random) (k
 		switch e.Kind {
 		case "tail":
 			tail = 2
-		case "intermittent":
+		case intermittent:
 			if rng.chance(0.1) {
-				k *= 5
+				k *= e.SlowerAt(at)
 			}
-		case "creep":
-			k *= 1 + 0.01*(at-e.Onset).Hours()/24
 		default:
-			k *= e.Slower
+			k *= e.SlowerAt(at)
 		}
 	}
 	return k, tail

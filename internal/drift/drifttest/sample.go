@@ -46,8 +46,31 @@ type Episode struct {
 	Kind       string
 	Scope      Scope
 	Onset, End time.Duration
-	// Slower is how many times slower the episode makes what it affects.
+	// Slower is how many times slower the episode makes what it affects; see SlowerAt.
 	Slower float64
+}
+
+// Kinds of episodes whose Slower is 1, because it varies.
+const (
+	creep        = "creep"
+	intermittent = "intermittent"
+)
+
+const (
+	creepADay = 0.01 // how much slower a drive that creeps becomes each day
+	burst     = 5.0  // how many times slower an intermittent drive is, when it is
+)
+
+// SlowerAt returns how many times slower the episode makes what it affects at a time within it; for what comes and goes,
+// when it has come.
+func (e Episode) SlowerAt(at time.Duration) float64 {
+	switch e.Kind {
+	case creep:
+		return 1 + creepADay*(at-e.Onset).Hours()/24
+	case intermittent:
+		return burst
+	}
+	return e.Slower
 }
 
 // Change is something that makes nothing slow. It happens to one drive, or to the whole node.
@@ -80,7 +103,7 @@ const (
 
 // Lasting reports whether in the episode a drive is at least twice as slow for an hour or longer.
 func (e Episode) Lasting(duration time.Duration) bool {
-	return e.Scope != OfHost && e.Slower >= 2 && e.Kind != "tail" && e.Kind != "intermittent" && min(e.End, duration)-e.Onset >= time.Hour
+	return e.Scope != OfHost && e.Slower >= 2 && e.Kind != "tail" && e.Kind != intermittent && min(e.End, duration)-e.Onset >= time.Hour
 }
 
 // Sample is what is known of a drive at a moment: a round of its probe, and what others asked of it since the sample

@@ -133,11 +133,11 @@ func (s Stream) Rounds() iter.Seq[Round] {
 			if happens {
 				slower = ratio(s.Kind)
 				switch s.Kind {
-				case "creep": // one percent a day
-					slower = 1 + 0.01*(at-label.Onset).Hours()/24
+				case creep:
+					slower = Episode{Kind: creep, Onset: label.Onset}.SlowerAt(at)
 				case "tail":
 					f.p99, f.mean = 2*f.p99, f.mean+0.01*f.p99
-				case "intermittent":
+				case intermittent:
 					if rng.Float64() > 0.1 {
 						slower = 1
 					}

@@ -189,7 +189,7 @@ func reason(of drifttest.Scenario, excused []drifttest.Episode, f Finding) Reaso
 	for _, e := range excused {
 		switch {
 		case during(e, f.At):
-			slower, happening = slower*e.Slower, true
+			slower, happening = slower*e.SlowerAt(min(f.At, e.End)), true
 		case f.At > e.End && !happening:
 			wrong = Over
 		}

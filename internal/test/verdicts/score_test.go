@@ -79,6 +79,32 @@ func TestScore(t *testing.T) {
 	}
 }
 
+// A drive that creeps for a month is 1.3 times slower. With a batch on top it is nearly twice as slow.
+func TestSlowdownsThatVaryCount(t *testing.T) {
+	creep := drifttest.Episode{Kind: "creep", Scope: drifttest.OfDrive, End: 60 * 24 * hour, Slower: 1}
+	batch := drifttest.Episode{Kind: "batch", Scope: drifttest.OfBatch, Onset: 30 * 24 * hour, End: 60 * 24 * hour, Slower: 1.4}
+	spells := drifttest.Episode{Kind: "intermittent", Scope: drifttest.OfDrive, End: 60 * 24 * hour, Slower: 1}
+	for name, c := range map[string]struct {
+		episodes []drifttest.Episode
+		day      time.Duration
+		wrong    int
+	}{
+		"it creeps":               {[]drifttest.Episode{creep}, 29, 1},
+		"a batch":                 {[]drifttest.Episode{batch}, 31, 1},
+		"both":                    {[]drifttest.Episode{creep, batch}, 31, 0},
+		"one that comes and goes": {[]drifttest.Episode{spells}, 31, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s verdicts.Score
+			n := node()
+			n.Duration = 60 * 24 * hour
+			n.Drives = []drifttest.Drive{{ID: "a", To: n.Duration, Episodes: c.episodes}}
+			s.Add(name, n, []verdicts.Finding{blame(c.day*24*hour, "a", verdicts.Severe)})
+			assert.Len(t, s.Wrong, c.wrong)
+		})
+	}
+}
+
 func TestALastingDoubleIsToBeSevereSoon(t *testing.T) {
 	var s verdicts.Score
 	s.Add("late", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", verdicts.Degraded), blame(50*hour+16*time.Minute, "b", verdicts.Severe)})
