@@ -43,11 +43,13 @@ func (n *norm) learnSizes(blocks []block, i int) {
 // likeWork reports whether the I/Os of a block are of a size that was seen, and not far more. Fewer I/Os are no other
 // work, as a slower device gets less work.
 func (n *norm) likeWork(w work, i int) bool {
+	return n.likeSize(w, i) && (w.size(i) == 0 || n.MostSize == 0 || int(w.Rates[w.of(i)]) <= otherRate*n.MostRate)
+}
+
+// likeSize reports whether the I/Os of a block are of a size that was seen.
+func (n *norm) likeSize(w work, i int) bool {
 	size := w.size(i)
-	if size == 0 || n.MostSize == 0 {
-		return true
-	}
-	return float64(size) <= otherSize*float64(n.MostSize) && otherSize*float64(size) >= float64(n.LeastSize) && int(w.Rates[w.of(i)]) <= otherRate*n.MostRate
+	return size == 0 || n.MostSize == 0 || float64(size) <= otherSize*float64(n.MostSize) && otherSize*float64(size) >= float64(n.LeastSize)
 }
 
 // likeWork reports whether reads and writes of others are of a kind that was seen.
@@ -75,6 +77,20 @@ func (e *epoch) otherWorkStays(b block) bool {
 	}
 	e.OtherWork++
 	return e.OtherWork >= otherWorkBlocks
+}
+
+// forgetOtherSizes drops all gathered blocks but those of the last hour if that is the first hour of I/Os of sizes that the
+// baseline does not know. Such I/Os take longer or shorter under any load. A load curve through blocks of both kinds
+// would have a step where one kind ends and the other begins.
+func (e *epoch) forgetOtherSizes() {
+	if len(e.Blocks) <= otherWorkBlocks {
+		return
+	}
+	other := func(b block) bool { return !e.Baseline.Of[0].likeSize(b.Work, 0) || !e.Baseline.Of[1].likeSize(b.Work, 1) }
+	before, last := e.Blocks[:len(e.Blocks)-otherWorkBlocks], e.Blocks[len(e.Blocks)-otherWorkBlocks:]
+	if !slices.ContainsFunc(before, other) && !slices.ContainsFunc(last, func(b block) bool { return !other(b) }) {
+		e.Blocks = slices.Clone(last)
+	}
 }
 
 // learnAgain makes the epoch learn within a day what others' work takes now, as after a change of conditions. The

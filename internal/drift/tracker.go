@@ -277,7 +277,11 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 func (t *Tracker) learn(b block, now time.Time) {
 	e := t.current()
 	b.Load = t.healthyLoad(b.Load)
-	if !e.gather(t.withoutDrift(b), t.host) {
+	matured := e.gather(t.withoutDrift(b), t.host)
+	if t.traffic() {
+		e.forgetOtherSizes()
+	}
+	if !matured {
 		return
 	}
 	e.Learned = now

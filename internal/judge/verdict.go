@@ -157,7 +157,7 @@ const agrees = 1.15
 func (d *drive) probesAreFine(onset, now time.Time) bool {
 	fine := false
 	for _, s := range d.sources {
-		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || now.Sub(s.last) > lately || !s.tracker.Known(now) {
+		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || !s.saysOf(d.traffic(), onset, now) {
 			continue
 		}
 		if s.lastRoundsAreSlow(onset) {
@@ -171,6 +171,56 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 		}
 	}
 	return fine
+}
+
+const (
+	// refuted is how many blocks since an onset a source must have compared for that to count after its last round.
+	refuted = 3
+	// grown is how much slower, as a ratio, something must have become since for that to count no longer.
+	grown = 1.3
+)
+
+// saysOf reports whether s says something about what o sees since an onset. It does so while its rounds run. If it has
+// seen enough since the onset, it goes on to do so as long as o sees no more than it did then: a drive that is too busy
+// for rounds is no slower for that.
+func (s *source) saysOf(o *source, onset, now time.Time) bool {
+	if now.Sub(s.last) <= lately {
+		return s.tracker.Known(now)
+	}
+	_, blocks := s.tracker.ShiftSince(0, onset)
+	return blocks >= refuted && o.isAsSlowAs(s.last)
+}
+
+// isAsSlowAs reports whether the source is about as slow as it was at a time of the last day.
+func (s *source) isAsSlowAs(at time.Time) bool {
+	known := false
+	for i, statistic := range s.tracker.Statistics() {
+		if !isSpeed(statistic) {
+			continue
+		}
+		then, last := s.around(i, drift.Slot(at), recently), s.around(i, s.block.Slot, refuted)
+		if then.Known() && last.Known() {
+			known = true
+			if last-then > drift.ShiftOf(grown) {
+				return false
+			}
+		}
+	}
+	return known
+}
+
+// around returns the median of statistic i in the blocks up to a slot, of the last day; Missing when there are none.
+func (s *source) around(i int, slot int64, blocks int) drift.Shift {
+	var values []drift.Shift
+	for k := range int64(blocks) {
+		if x := s.at(slot-k*s.tracker.Slots(), i); x.Known() {
+			values = append(values, x)
+		}
+	}
+	if len(values) == 0 {
+		return drift.Missing
+	}
+	return lowerMedian(values)
 }
 
 // lastRoundsAreSlow reports whether the few rounds since an onset, of which there is no block yet, were far slower than the
@@ -197,7 +247,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	state := record.Watch
 	switch {
 	case x.State == record.Suspect:
-	case contradicted, x.Statistic == record.OthersFlushLatency: // a flush takes as long as there is data to flush
+	case contradicted, !tail && !isSpeed(x.Statistic):
 	case tail:
 		if now.Sub(x.Since) >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded && x.Lower >= sure) {
 			state = record.Degraded
@@ -208,7 +258,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
-		if now.Sub(x.Since) >= severeAlone && doubtless(x) && !s.drive.disputed(s.witness(), x.Since, now) {
+		if now.Sub(x.Since) >= severeAlone && doubtless(x) && !s.disputed(x.Since, now) {
 			state = record.Severe
 		}
 	case x.Ratio >= degraded:
@@ -241,6 +291,10 @@ func (s *source) otherWork() float64 {
 	return most
 }
 
+// isSpeed reports whether a statistic says how fast the drive is. A tail says too little, and a flush takes as long as
+// there is data to flush.
+func isSpeed(s record.Statistic) bool { return !s.IsTail() && s != record.OthersFlushLatency }
+
 // agree makes the verdict severe when two witnesses agree: each has found that the drive is at half its speed, or has
 // seen so for ten minutes, more clearly than ever before. At least one of them has to be beyond doubt, because both see
 // the noise of the drive and of its host. Each alone would need more time.
@@ -252,7 +306,7 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	for _, s := range d.sources {
 		limit := drift.ShiftOf(severe * s.otherWork())
 		for i, statistic := range s.tracker.Statistics() {
-			if statistic.IsTail() || statistic == record.OthersFlushLatency {
+			if !isSpeed(statistic) {
 				continue
 			}
 			if since, by, ok := s.tracker.Far(i, limit, func() drift.Shift { return s.yesterday(i, drift.Slot(now)) }, now); ok {
@@ -274,18 +328,19 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	}
 }
 
-// disputed reports whether another witness has looked since an onset, and lately, and has seen less than beyondDoubt.
-func (d *drive) disputed(witness string, onset, now time.Time) bool {
-	for _, s := range d.sources {
-		if s.witness() == witness || s.tracker.Maturity() != record.Final || now.Sub(s.last) > lately {
+// disputed reports whether another witness has looked since an onset, says something about now, and has seen less than
+// beyondDoubt.
+func (s *source) disputed(onset, now time.Time) bool {
+	for _, o := range s.drive.sources {
+		if o.witness() == s.witness() || o.tracker.Maturity() != record.Final || !o.saysOf(s, onset, now) {
 			continue
 		}
 		seen, most := false, drift.Shift(0)
-		for i, statistic := range s.tracker.Statistics() {
-			if statistic.IsTail() || statistic == record.OthersFlushLatency {
+		for i, statistic := range o.tracker.Statistics() {
+			if !isSpeed(statistic) {
 				continue
 			}
-			if x, blocks := s.tracker.ShiftSince(i, onset); blocks > 0 {
+			if x, blocks := o.tracker.ShiftSince(i, onset); blocks > 0 {
 				seen, most = true, max(most, x)
 			}
 		}
