@@ -63,6 +63,8 @@ type norm struct {
 	MostRate int `json:"most_rate,omitempty"`
 	// LargeAbove is the shift above which a single round is far too slow, for the fast path.
 	LargeAbove Shift `json:"large_above"`
+	// Spell is how much slower than in the hours around it a block has been since; see learnSpell.
+	Spell Shift `json:"spell,omitempty"`
 	// SlowAbove is the excess above which a block has a slow round, and SlowShare the share (0 to 1) of blocks that
 	// may have one.
 	SlowAbove Shift   `json:"slow_above"`
@@ -149,8 +151,9 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 		if len(of) < provisionalBlocks {
 			continue
 		}
-		b.Of[i] = learnNorm(of, i, anchored, host, b.Of[i].Daily)
-		b.Of[i].SlowAccepted = before != nil && before.Of[i].SlowAccepted
+		known := b.Of[i]
+		b.Of[i] = learnNorm(of, i, anchored, host, known.Daily)
+		b.Of[i].Spell, b.Of[i].SlowAccepted = known.Spell, known.SlowAccepted
 		b.Of[i].wanderWith(b.Of[0].noise)
 		if maturity == record.Final {
 			b.Of[i].LargeAbove = b.Of[i].largeAbove()

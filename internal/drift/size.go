@@ -86,7 +86,9 @@ func (e *epoch) forgetOtherSizes() {
 	if len(e.Blocks) <= otherWorkBlocks {
 		return
 	}
-	other := func(b block) bool { return !e.Baseline.Of[0].likeSize(b.Work, 0) || !e.Baseline.Of[1].likeSize(b.Work, 1) }
+	other := func(b block) bool {
+		return !e.Baseline.Of[0].likeSize(b.Work, 0) || !e.Baseline.Of[1].likeSize(b.Work, 1)
+	}
 	before, last := e.Blocks[:len(e.Blocks)-otherWorkBlocks], e.Blocks[len(e.Blocks)-otherWorkBlocks:]
 	if !slices.ContainsFunc(before, other) && !slices.ContainsFunc(last, func(b block) bool { return !other(b) }) {
 		e.Blocks = slices.Clone(last)

@@ -355,49 +355,6 @@ func (t *Tracker) OtherWork() float64 {
 	return min(doubted, 1/(1-min(0.98, float64(median(loads))/1000))) // bounded, as a slow device is busy, too
 }
 
-// farBlocks is how many blocks in a row must be far slower than ever when another witness says so, too, and farMargin
-// how many times slower than ever they must be.
-const (
-	farBlocks = 2
-	farMargin = 1.2
-)
-
-// Far reports whether statistic i was slower by at least limit in the last completed blocks, and clearly further
-// above its level of the hour before than any block of the baseline was above its own. A statistic that has become
-// slower varies as it did before. If its level at this time yesterday was higher than that of the hour before, it
-// counts instead. Far returns since when, and by how much at least.
-func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time) (since time.Time, by Shift, far bool) {
-	if len(t.recent) < farBlocks || !t.judgeable(i) {
-		return since, 0, false
-	}
-	n := &t.current().Baseline.Of[i]
-	if len(n.Residuals) == 0 {
-		return since, 0, false
-	}
-	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
-	by = min(last[0].Shifts[i], last[1].Shifts[i]) // a block without the statistic has the least shift
-	fresh := now.Sub(slotTime(last[0].Slot)) <= time.Duration((farBlocks+1)*t.Slots()+1)*blockLength
-	far = fresh && by >= limit && by >= max(yesterday(), usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
-	return slotTime(last[0].Slot), by, far
-}
-
-// beyond returns a distance that is clearly further above a level than any block of the baseline was.
-func (n *norm) beyond() Shift { return n.Residuals[len(n.Residuals)-1] + ShiftOf(farMargin) }
-
-// usual returns the median of how much slower than the baseline statistic i was in the blocks; 0 when it was not.
-func usual(blocks []judged, i int) Shift {
-	var values []Shift
-	for _, b := range blocks {
-		if b.Shifts[i].Known() {
-			values = append(values, b.Shifts[i])
-		}
-	}
-	if len(values) == 0 {
-		return 0
-	}
-	return max(0, median(values))
-}
-
 // latestRounds is how many of the last rounds are kept, for LastShift and OtherWork.
 const latestRounds = 3
 

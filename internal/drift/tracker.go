@@ -240,6 +240,7 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 		if t.recent = append(t.recent, j); len(t.recent) > recentBlocks {
 			t.recent = slices.Delete(t.recent, 0, len(t.recent)-recentBlocks)
 		}
+		t.learnSpell()
 		if e.unproven() {
 			if effect := t.prove(j, now); effect != nil {
 				t.effects = append(t.effects, effect)

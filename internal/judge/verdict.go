@@ -86,6 +86,9 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	v := d.held(d.verdict(now), now)
 	if v.Verdict.Blames() {
 		v.Scope = n.scope(d, v)
+		if v.Scope == record.ScopeBatch && v.Verdict == record.Severe && !d.knowsHost() {
+			v.Verdict = record.Degraded // on the first days, a nightly job of the host looks like this
+		}
 	}
 	if v.Verdict == d.told.Verdict && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
 		d.told = v
@@ -95,6 +98,11 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	n.events = append(n.events, Event{
 		Time: now, Drive: d.ID, Scope: v.Scope, Verdict: v.Verdict, Witnesses: v.Witnesses, Ratio: v.Ratio, Since: v.Since, Source: v.Source,
 	})
+}
+
+// knowsHost reports whether it is known what the host does usually.
+func (d *drive) knowsHost() bool {
+	return slices.ContainsFunc(d.sources, func(s *source) bool { return s.group.host != nil })
 }
 
 // verdict returns the verdict on a drive as of now.
@@ -258,7 +266,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
-		if now.Sub(x.Since) >= severeAlone && doubtless(x) && !s.disputed(x.Since, now) {
+		if now.Sub(x.Since) >= severeAlone && doubtless(x) && !s.disputed(x.Since, now) && !s.isOneSided(x) {
 			state = record.Severe
 		}
 	case x.Ratio >= degraded:
@@ -345,6 +353,23 @@ func (s *source) disputed(onset, now time.Time) bool {
 			}
 		}
 		if seen && most < drift.ShiftOf(beyondDoubt) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOneSided reports whether the traffic's reads are far slower and its writes are not, or the other way round. A drive that
+// got slower mostly slows both; other work often slows one of them.
+func (s *source) isOneSided(x record.Drift) bool {
+	if s.name != Traffic || x.Ratio >= severeRatio*beyondDoubt {
+		return false
+	}
+	for i, statistic := range s.tracker.Statistics() {
+		if statistic == x.Statistic || !isSpeed(statistic) {
+			continue
+		}
+		if by, blocks := s.tracker.ShiftSince(i, x.Since); blocks > 0 && by < drift.ShiftOf(beyondDoubt) {
 			return true
 		}
 	}

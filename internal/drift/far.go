@@ -1,0 +1,68 @@
+package drift
+
+import "time"
+
+// farBlocks is how many blocks in a row must be far slower than ever when another witness says so, too, and farMargin
+// how many times slower than ever they must be.
+const (
+	farBlocks = 2
+	farMargin = 1.2
+)
+
+// Far reports whether statistic i was slower by at least limit in the last completed blocks, and clearly further
+// above its level of the hour before than any block of the baseline was above its own. A statistic that has become
+// slower varies as it did before. If its level at this time yesterday was higher than that of the hour before, it
+// counts instead. Far returns since when, and by how much at least.
+func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time) (since time.Time, by Shift, far bool) {
+	if len(t.recent) < farBlocks || !t.judgeable(i) {
+		return since, 0, false
+	}
+	n := &t.current().Baseline.Of[i]
+	if len(n.Residuals) == 0 {
+		return since, 0, false
+	}
+	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
+	by = min(last[0].Shifts[i], last[1].Shifts[i]) // a block without the statistic has the least shift
+	fresh := now.Sub(slotTime(last[0].Slot)) <= time.Duration((farBlocks+1)*t.Slots()+1)*blockLength
+	far = fresh && by >= limit && by >= max(yesterday(), usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
+	return slotTime(last[0].Slot), by, far
+}
+
+// beyond returns a distance that is clearly further above a level than any block of the baseline was, or any since.
+func (n *norm) beyond() Shift {
+	return max(n.Residuals[len(n.Residuals)-1], n.Spell) + ShiftOf(farMargin)
+}
+
+// mostSpell bounds, as a ratio, how much slower than usual a spell may be that is learned.
+const mostSpell = 2
+
+// learnSpell learns from the block of an hour ago how much slower than in the hours around it a block may be: a day says
+// too little about the garbage that a drive collects in a month. A drive that has become slower stays so, and a spell
+// that is worse than mostSpell is not learned in full.
+func (t *Tracker) learnSpell() {
+	at := len(t.recent) - shownBlocks - 1
+	if at < shownBlocks {
+		return
+	}
+	before, after := t.recent[at-shownBlocks:at], t.recent[at+1:]
+	for i := range t.names {
+		if n := &t.current().Baseline.Of[i]; t.recent[at].Shifts[i].Known() {
+			over := t.recent[at].Shifts[i] - max(usual(before, i), usual(after, i))
+			n.Spell = max(n.Spell, min(over, ShiftOf(mostSpell)))
+		}
+	}
+}
+
+// usual returns the median of how much slower than the baseline statistic i was in the blocks; 0 when it was not.
+func usual(blocks []judged, i int) Shift {
+	var values []Shift
+	for _, b := range blocks {
+		if b.Shifts[i].Known() {
+			values = append(values, b.Shifts[i])
+		}
+	}
+	if len(values) == 0 {
+		return 0
+	}
+	return max(0, median(values))
+}
