@@ -27,6 +27,9 @@ const (
 	// then be at least beyondDoubt, and no other witness may dispute it.
 	severeAlone = 10 * time.Minute
 	beyondDoubt = 1.5
+	// severeTogether is how long two witnesses that agree must see it, unless it is beyondDoubt times as much: both see it
+	// when the drive collects garbage for a few minutes.
+	severeTogether = 8 * time.Minute
 	// tailLasts is how long a tail must be slower, or slow rounds common, for degraded. The whole interval of a tail
 	// must then be at least degradedRatio.
 	tailLasts = time.Hour
@@ -263,6 +266,9 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	case x.Ratio >= severe:
 		state = record.Degraded
 		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
+			break
+		}
+		if told.Verdict != record.Severe && now.Sub(x.Since) < severeTogether && x.Ratio < severeRatio*beyondDoubt {
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
