@@ -33,6 +33,15 @@ func (n *norm) beyond() Shift {
 	return max(n.Residuals[len(n.Residuals)-1], n.Spell) + ShiftOf(farMargin)
 }
 
+// Beyond returns how much slower than the baseline statistic i must be to be clearly slower than any block that the baseline
+// was learned from, or any spell since; 0 without a baseline.
+func (t *Tracker) Beyond(i int) Shift {
+	if t.Maturity() == "" || len(t.current().Baseline.Of[i].Residuals) == 0 {
+		return 0
+	}
+	return t.current().Baseline.Of[i].beyond()
+}
+
 // mostSpell bounds, as a ratio, how much slower than usual a spell may be that is learned.
 const mostSpell = 2
 

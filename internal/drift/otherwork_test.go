@@ -87,6 +87,24 @@ func TestTrafficHasNoLevelForOtherWork(t *testing.T) {
 	assert.InDelta(t, 1, drift[0].Ratio, 0.05, "the level was learned anew")
 }
 
+// A kernel makes the traffic be learned again, and half a day later the application asks for more and larger I/Os. A load
+// curve through both kinds would be far too low under the loads between them.
+func TestACurveIsLearnedFromOneKindOfWork(t *testing.T) {
+	w := newWorker()
+	w.run(2*day, 5000, 4096, 0.9, 1, record.Conditions{Kernel: "6.1"})
+	after := record.Conditions{Kernel: "6.2"}
+	w.run(12*time.Hour, 5000, 4096, 0.9, 1, after)
+	for range 60 {
+		w.run(time.Hour, 15000, 65536, 0.9, 1, after)
+		for _, x := range w.traffic.Status(w.now()).Drift {
+			assert.NotEqual(t, record.Regressed, x.State, "%s: %s %.2f", w.now(), x.Statistic, x.Ratio)
+		}
+	}
+	require.True(t, w.traffic.Known(w.now()))
+	w.run(time.Hour, 15000, 65536, 0.9, 2, after)
+	assert.Equal(t, record.Regressed, w.traffic.StateOf(0))
+}
+
 // Work that changes while its drive is slow is learned, too. That does not end the regression: the drive is about as
 // slow under the new work.
 func TestOtherWorkOfASlowDriveIsLearned(t *testing.T) {

@@ -31,6 +31,8 @@ type machine struct {
 	// felt is how many times slower only the traffic of a drive is, and probed how many times slower only its probes
 	// are.
 	felt, probed map[string]float64
+	// writes says that the traffic has writes, too, which felt does not slow.
+	writes bool
 	// work is what others do to each drive, and busy the utilisation that results.
 	work   drift.Work
 	busy   float64
@@ -61,7 +63,11 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 			if p := x * max(1, m.probed[id]); !m.silent[id] {
 				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p, 1 / p}, Work: m.work, Utilisation: m.busy}, m.conditions)
 			}
-			m.node.Traffic(id, judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id])}, m.conditions)
+			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id])}
+			if m.writes {
+				traffic.Write = 0.5 * x
+			}
+			m.node.Traffic(id, traffic, m.conditions)
 			m.events = append(m.events, m.node.Advance(m.now())...)
 		}
 	}

@@ -56,6 +56,90 @@ func TestTrafficIsBelievedAtOnceWhenRoundsAreRefused(t *testing.T) {
 	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "the last good round was before it got slow")
 }
 
+// Users of the drive do something that takes longer, and rounds of the hours since show that the drive is as fast as ever.
+// That its users are then too busy for rounds makes it no slower.
+func TestWhatProbesRefutedStaysRefutedWhileTheyAreRefused(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.felt = map[string]float64{"d00": 2.1}
+	m.run(2*time.Hour, steady)
+	require.False(t, m.verdict("d00").Verdict.Blames())
+	m.silent["d00"] = true
+	m.run(3*time.Hour, steady)
+	assert.False(t, m.verdict("d00").Verdict.Blames(), "%+v", m.verdict("d00"))
+	m.slower["d00"] = 2
+	m.run(25*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "its users feel twice as much as when it was probed: %+v", m.verdict("d00"))
+}
+
+// Other work often slows reads or writes alone. A drive that got slower slows both.
+func TestReadsAloneAreNotSevere(t *testing.T) {
+	m := newMachine(t, 2)
+	m.writes = true
+	m.run(36*time.Hour, steady)
+	m.silent["d00"], m.felt = true, map[string]float64{"d00": 2.2}
+	m.run(40*time.Minute, steady)
+	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	assert.False(t, m.severe("d00"), "writes take as long as ever")
+	m.felt["d00"] = 4
+	m.run(30*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "no work explains that")
+}
+
+// Both witnesses see it when a drive collects garbage. That is over after a few minutes.
+func TestWitnessesHaveToAgreeForAWhile(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 2.2
+	m.run(6*time.Minute, steady)
+	m.slower["d00"] = 1
+	m.run(20*time.Minute, steady)
+	assert.False(t, m.severe("d00"))
+	m.slower["d00"] = 2.2
+	m.run(14*time.Minute, steady)
+	assert.True(t, m.severe("d00"))
+	m.slower["d00"] = 1
+	m.run(3*time.Hour, steady)
+	m.events = nil
+	m.slower["d00"] = 5
+	m.run(6*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "no garbage explains that")
+}
+
+// A month shows worse spells than a day.
+func TestSpellsThatPassedAreLearned(t *testing.T) {
+	spells := func(slower float64) func(int) float64 {
+		return func(minute int) float64 {
+			if minute%197 < 15 { // never at the same time of day
+				return slower
+			}
+			return 1
+		}
+	}
+	m := newMachine(t, 1)
+	m.run(36*time.Hour, spells(1.3))
+	m.run(2*day, spells(1.75)) // too little for severe
+	require.False(t, m.severe("d00"))
+	m.run(day, spells(1.95))
+	assert.False(t, m.severe("d00"), "it has had such spells")
+	m.slower["d00"] = 2.2
+	m.run(80*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "no spell lasts that long")
+}
+
+// All drives of a new node have their first night. What a job does to them then is known to nobody.
+func TestANightlyJobIsNotSevereBeforeTheHostIsKnown(t *testing.T) {
+	m := newMachine(t, 8)
+	m.run(10*time.Hour, steady)
+	require.Equal(t, record.Unjudged, m.node.Host().Verdict)
+	for _, id := range m.drives[:3] {
+		m.slower[id] = 2.2
+	}
+	m.run(time.Hour, steady)
+	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	assert.False(t, m.severe("d00"))
+}
+
 // A round that went in before the others were refused is no sign that the drive is fine if it was slow, too.
 func TestASlowRoundDoesNotContradictTheTraffic(t *testing.T) {
 	m := newMachine(t, 2)

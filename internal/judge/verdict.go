@@ -27,9 +27,10 @@ const (
 	// then be at least beyondDoubt, and no other witness may dispute it.
 	severeAlone = 10 * time.Minute
 	beyondDoubt = 1.5
-	// severeTogether is how long two witnesses that agree must see it, unless it is beyondDoubt times as much: both see it
-	// when the drive collects garbage for a few minutes.
+	// severeTogether is how long two witnesses that agree must see it, and spellLasts how long a drive that has had such
+	// spells before: both witnesses see it when the drive collects garbage. What is beyondDoubt times severeRatio is no spell.
 	severeTogether = 8 * time.Minute
+	spellLasts     = 30 * time.Minute
 	// tailLasts is how long a tail must be slower, or slow rounds common, for degraded. The whole interval of a tail
 	// must then be at least degradedRatio.
 	tailLasts = time.Hour
@@ -268,7 +269,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
 			break
 		}
-		if told.Verdict != record.Severe && now.Sub(x.Since) < severeTogether && x.Ratio < severeRatio*beyondDoubt {
+		if told.Verdict != record.Severe && now.Sub(x.Since) < s.lastsFor(x) {
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
@@ -282,6 +283,17 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		v.ThanBefore = append(v.ThanBefore, w)
 	}
 	add(v, s, state, ratio, x.Since)
+}
+
+// lastsFor returns how long the drive must have been as slow for severe.
+func (s *source) lastsFor(x record.Drift) time.Duration {
+	switch {
+	case x.Ratio >= severeRatio*beyondDoubt:
+		return 0
+	case drift.ShiftOf(x.Ratio) < s.tracker.Beyond(slices.Index(s.tracker.Statistics(), x.Statistic)):
+		return spellLasts
+	}
+	return severeTogether
 }
 
 // doubtless reports whether the whole interval of a statistic is far slower. Where there is no interval, as all
