@@ -72,6 +72,20 @@ func TestWhatProbesRefutedStaysRefutedWhileTheyAreRefused(t *testing.T) {
 	assert.True(t, m.severe("d00"), "its users feel twice as much as when it was probed: %+v", m.verdict("d00"))
 }
 
+// A slow spell of the traffic ends with other work, which nothing is compared with. That it was slow before makes the drive no
+// worse now.
+func TestWhatWasSeenEarlierMakesNothingWorse(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.felt = map[string]float64{"d00": 5}
+	m.run(10*time.Minute, steady)
+	require.Equal(t, record.Watch, m.verdict("d00").Verdict)
+	m.felt, m.silent["d00"] = nil, true
+	m.work = drift.Work{Known: true, Reads: 2000, ReadBytes: 2000 * 65536}
+	m.run(40*time.Minute, steady)
+	assert.False(t, m.verdict("d00").Verdict.Blames(), "%+v", m.verdict("d00"))
+}
+
 // Other work often slows reads or writes alone. A drive that got slower slows both.
 func TestReadsAloneAreNotSevere(t *testing.T) {
 	m := newMachine(t, 2)

@@ -269,7 +269,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
 			break
 		}
-		if told.Verdict != record.Severe && now.Sub(x.Since) < s.lastsFor(x) {
+		if told.Verdict != record.Severe && (now.Sub(x.Since) < s.lastsFor(x) || !s.isStillSlow(x, now)) {
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
@@ -279,10 +279,22 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	case x.Ratio >= degraded:
 		state = record.Degraded
 	}
+	if !tail && state.Badness() > told.Verdict.Badness() && !s.isStillSlow(x, now) {
+		state = record.Watch // nothing becomes worse by what was seen earlier
+		if told.Verdict.Blames() {
+			state = told.Verdict
+		}
+	}
 	if w := s.witness(); state != record.Watch && !slices.Contains(v.ThanBefore, w) {
 		v.ThanBefore = append(v.ThanBefore, w)
 	}
 	add(v, s, state, ratio, x.Since)
+}
+
+// isStillSlow reports whether the last rounds were nearer to a drift than to the baseline.
+func (s *source) isStillSlow(x record.Drift, now time.Time) bool {
+	last := s.tracker.LastShift(slices.Index(s.tracker.Statistics(), x.Statistic), now.Add(-lately))
+	return last.Known() && 2*last >= drift.ShiftOf(x.Ratio)
 }
 
 // lastsFor returns how long the drive must have been as slow for severe.
