@@ -205,7 +205,7 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 // of a flush on how much there is to flush.
 func judgesHost(source string, i int) bool {
 	s := statisticsOf(source)
-	return i < len(s) && !s[i].IsTail() && s[i] != record.OthersFlushLatency
+	return i < len(s) && isSpeed(s[i])
 }
 
 // toldFrom returns the ratio from which on a slowdown that drives have in common is reported.

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -17,20 +16,9 @@ const (
 	trafficRatio  = 1.25
 	p95Ratio      = 1.3
 	p99Ratio      = 1.5
-	// severeRatio is the ratio from which on a drive is severe. A drive at half its speed is measured as a little
-	// less than 2 times slower.
-	severeRatio = 1.85
 	// held is the share of its limit down to which a verdict that stands is held, so that a drive at the limit does
 	// not come and go.
 	held = 0.9
-	// severeAlone is how long one witness alone must see a drive at severeRatio for severe. The whole interval must
-	// then be at least beyondDoubt, and no other witness may dispute it.
-	severeAlone = 10 * time.Minute
-	beyondDoubt = 1.5
-	// severeTogether is how long two witnesses that agree must see it, and spellLasts how long a drive that has had such
-	// spells before: both witnesses see it when the drive collects garbage. What is beyondDoubt times severeRatio is no spell.
-	severeTogether = 8 * time.Minute
-	spellLasts     = 30 * time.Minute
 	// tailLasts is how long a tail must be slower, or slow rounds common, for degraded. The whole interval of a tail
 	// must then be at least degradedRatio.
 	tailLasts = time.Hour
@@ -158,92 +146,6 @@ func (s *source) drifted() iter.Seq[record.Drift] {
 	}
 }
 
-// lately is the maximum age of the last round of a source that says something about now.
-const lately = 15 * time.Minute
-
-// agrees is the ratio from which on a probe agrees that the traffic is slower because of the drive.
-const agrees = 1.15
-
-// probesAreFine reports whether a probe says that the drive has been about as fast as ever since the onset of what
-// its users feel. Their I/O then takes longer because they do something else.
-func (d *drive) probesAreFine(onset, now time.Time) bool {
-	fine := false
-	for _, s := range d.sources {
-		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || !s.saysOf(d.traffic(), onset, now) {
-			continue
-		}
-		if s.lastRoundsAreSlow(onset) {
-			return false
-		}
-		fine = true
-		for x := range s.drifted() {
-			if !x.Statistic.IsTail() && x.State == record.Regressed && x.Ratio >= agrees {
-				return false
-			}
-		}
-	}
-	return fine
-}
-
-const (
-	// refuted is how many blocks since an onset a source must have compared for that to count after its last round.
-	refuted = 3
-	// grown is how much slower, as a ratio, something must have become since for that to count no longer.
-	grown = 1.3
-)
-
-// saysOf reports whether s says something about what o sees since an onset. It does so while its rounds run. If it has
-// seen enough since the onset, it goes on to do so as long as o sees no more than it did then: a drive that is too busy
-// for rounds is no slower for that.
-func (s *source) saysOf(o *source, onset, now time.Time) bool {
-	if now.Sub(s.last) <= lately {
-		return s.tracker.Known(now)
-	}
-	_, blocks := s.tracker.ShiftSince(0, onset)
-	return blocks >= refuted && o.isAsSlowAs(s.last)
-}
-
-// isAsSlowAs reports whether the source is about as slow as it was at a time of the last day.
-func (s *source) isAsSlowAs(at time.Time) bool {
-	known := false
-	for i, statistic := range s.tracker.Statistics() {
-		if !isSpeed(statistic) {
-			continue
-		}
-		then, last := s.around(i, drift.Slot(at), recently), s.around(i, s.block.Slot, refuted)
-		if then.Known() && last.Known() {
-			known = true
-			if last-then > drift.ShiftOf(grown) {
-				return false
-			}
-		}
-	}
-	return known
-}
-
-// around returns the median of statistic i in the blocks up to a slot, of the last day; Missing when there are none.
-func (s *source) around(i int, slot int64, blocks int) drift.Shift {
-	var values []drift.Shift
-	for k := range int64(blocks) {
-		if x := s.at(slot-k*s.tracker.Slots(), i); x.Known() {
-			values = append(values, x)
-		}
-	}
-	if len(values) == 0 {
-		return drift.Missing
-	}
-	return lowerMedian(values)
-}
-
-// lastRoundsAreSlow reports whether the few rounds since an onset, of which there is no block yet, were far slower than the
-// noise of the drive explains. The others may have been refused because the drive is so busy.
-func (s *source) lastRoundsAreSlow(onset time.Time) bool {
-	_, noise := s.tracker.Noise(0)
-	_, blocks := s.tracker.ShiftSince(0, onset)
-	x := s.tracker.LastShift(0, onset)
-	return blocks == 0 && x.Known() && x >= max(drift.ShiftOf(beyondDoubt), noise+drift.ShiftOf(agrees))
-}
-
 // weigh adds one statistic of a source to the verdict. told is the verdict so far, and contradicted says that the
 // probes are fine. Witnesses that see at least severeRatio are added to far.
 func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool, contradicted bool) {
@@ -289,121 +191,6 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		v.ThanBefore = append(v.ThanBefore, w)
 	}
 	add(v, s, state, ratio, x.Since)
-}
-
-// isStillSlow reports whether the last rounds were nearer to a drift than to the baseline.
-func (s *source) isStillSlow(x record.Drift, now time.Time) bool {
-	last := s.tracker.LastShift(slices.Index(s.tracker.Statistics(), x.Statistic), now.Add(-lately))
-	return last.Known() && 2*last >= drift.ShiftOf(x.Ratio)
-}
-
-// lastsFor returns how long the drive must have been as slow for severe.
-func (s *source) lastsFor(x record.Drift) time.Duration {
-	switch {
-	case x.Ratio >= severeRatio*beyondDoubt:
-		return 0
-	case drift.ShiftOf(x.Ratio) < s.tracker.Beyond(slices.Index(s.tracker.Statistics(), x.Statistic)):
-		return spellLasts
-	}
-	return severeTogether
-}
-
-// doubtless reports whether the whole interval of a statistic is far slower. Where there is no interval, as all
-// rounds since were refused, a larger ratio is needed.
-func doubtless(x record.Drift) bool {
-	if x.Lower == 0 {
-		return x.Ratio >= severeRatio*beyondDoubt
-	}
-	return x.Lower >= beyondDoubt
-}
-
-// otherWork returns how many times slower the drive may be because of work that the source or the traffic has not
-// learned.
-func (s *source) otherWork() float64 {
-	most := s.tracker.OtherWork()
-	for _, o := range s.drive.sources {
-		if o.name == Traffic {
-			most = max(most, o.tracker.OtherWork())
-		}
-	}
-	return most
-}
-
-// isSpeed reports whether a statistic says how fast the drive is. A tail says too little, and a flush takes as long as
-// there is data to flush.
-func isSpeed(s record.Statistic) bool { return !s.IsTail() && s != record.OthersFlushLatency }
-
-// agree makes the verdict severe when two witnesses agree: each has found that the drive is at half its speed, or has
-// seen so for ten minutes, more clearly than ever before. At least one of them has to be beyond doubt, because both see
-// the noise of the drive and of its host. Each alone would need more time.
-func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
-	felt, severe := record.Judgement{}, severeRatio
-	if d.told.Verdict == record.Severe {
-		severe *= held
-	}
-	for _, s := range d.sources {
-		limit := drift.ShiftOf(severe * s.otherWork())
-		for i, statistic := range s.tracker.Statistics() {
-			if !isSpeed(statistic) {
-				continue
-			}
-			if since, by, ok := s.tracker.Far(i, limit, func() drift.Shift { return s.yesterday(i, drift.Slot(now)) }, now); ok {
-				far[s.witness()] = true
-				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since)
-			}
-		}
-	}
-	if len(far) < 2 || d.told.Verdict != record.Severe && !slices.Contains(slices.Collect(maps.Values(far)), true) {
-		return
-	}
-	v.Verdict, v.Witnesses = record.Severe, slices.Sorted(maps.Keys(far))
-	v.ThanBefore = slices.Clone(v.Witnesses)
-	if v.Ratio.Ratio < felt.Ratio.Ratio {
-		v.Ratio, v.Source = felt.Ratio, felt.Source
-	}
-	if v.Since.IsZero() || !felt.Since.IsZero() && felt.Since.Before(v.Since) {
-		v.Since = felt.Since
-	}
-}
-
-// disputed reports whether another witness has looked since an onset, says something about now, and has seen less than
-// beyondDoubt.
-func (s *source) disputed(onset, now time.Time) bool {
-	for _, o := range s.drive.sources {
-		if o.witness() == s.witness() || o.tracker.Maturity() != record.Final || !o.saysOf(s, onset, now) {
-			continue
-		}
-		seen, most := false, drift.Shift(0)
-		for i, statistic := range o.tracker.Statistics() {
-			if !isSpeed(statistic) {
-				continue
-			}
-			if x, blocks := o.tracker.ShiftSince(i, onset); blocks > 0 {
-				seen, most = true, max(most, x)
-			}
-		}
-		if seen && most < drift.ShiftOf(beyondDoubt) {
-			return true
-		}
-	}
-	return false
-}
-
-// isOneSided reports whether the traffic's reads are far slower and its writes are not, or the other way round. A drive that
-// got slower mostly slows both; other work often slows one of them.
-func (s *source) isOneSided(x record.Drift) bool {
-	if s.name != Traffic || x.Ratio >= severeRatio*beyondDoubt {
-		return false
-	}
-	for i, statistic := range s.tracker.Statistics() {
-		if statistic == x.Statistic || !isSpeed(statistic) {
-			continue
-		}
-		if by, blocks := s.tracker.ShiftSince(i, x.Since); blocks > 0 && by < drift.ShiftOf(beyondDoubt) {
-			return true
-		}
-	}
-	return false
 }
 
 // degradedFrom returns the ratio from which on a statistic makes a drive degraded.

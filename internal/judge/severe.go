@@ -1,0 +1,139 @@
+package judge
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// severeRatio is the ratio from which on a drive is severe. A drive at half its speed is measured as a little
+	// less than 2 times slower.
+	severeRatio = 1.85
+	// severeAlone is how long one witness alone must see a drive at severeRatio for severe. The whole interval must
+	// then be at least beyondDoubt, and no other witness may dispute it.
+	severeAlone = 10 * time.Minute
+	beyondDoubt = 1.5
+	// severeTogether is how long two witnesses that agree must see it, and spellLasts how long a drive that has had such
+	// spells before: both witnesses see it when the drive collects garbage. What is beyondDoubt times severeRatio is no spell.
+	severeTogether = 8 * time.Minute
+	spellLasts     = 30 * time.Minute
+)
+
+// isStillSlow reports whether the last rounds were nearer to a drift than to the baseline.
+func (s *source) isStillSlow(x record.Drift, now time.Time) bool {
+	last := s.tracker.LastShift(slices.Index(s.tracker.Statistics(), x.Statistic), now.Add(-lately))
+	return last.Known() && 2*last >= drift.ShiftOf(x.Ratio)
+}
+
+// lastsFor returns how long the drive must have been as slow for severe.
+func (s *source) lastsFor(x record.Drift) time.Duration {
+	switch {
+	case x.Ratio >= severeRatio*beyondDoubt:
+		return 0
+	case drift.ShiftOf(x.Ratio) < s.tracker.Beyond(slices.Index(s.tracker.Statistics(), x.Statistic)):
+		return spellLasts
+	}
+	return severeTogether
+}
+
+// doubtless reports whether the whole interval of a statistic is far slower. Where there is no interval, as all
+// rounds since were refused, a larger ratio is needed.
+func doubtless(x record.Drift) bool {
+	if x.Lower == 0 {
+		return x.Ratio >= severeRatio*beyondDoubt
+	}
+	return x.Lower >= beyondDoubt
+}
+
+// otherWork returns how many times slower the drive may be because of work that the source or the traffic has not
+// learned.
+func (s *source) otherWork() float64 {
+	most := s.tracker.OtherWork()
+	for _, o := range s.drive.sources {
+		if o.name == Traffic {
+			most = max(most, o.tracker.OtherWork())
+		}
+	}
+	return most
+}
+
+// isSpeed reports whether a statistic says how fast the drive is. A tail says too little, and a flush takes as long as
+// there is data to flush.
+func isSpeed(s record.Statistic) bool { return !s.IsTail() && s != record.OthersFlushLatency }
+
+// agree makes the verdict severe when two witnesses agree: each has found that the drive is at half its speed, or has
+// seen so for ten minutes, more clearly than ever before. At least one of them has to be beyond doubt, because both see
+// the noise of the drive and of its host. Each alone would need more time.
+func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
+	felt, severe := record.Judgement{}, severeRatio
+	if d.told.Verdict == record.Severe {
+		severe *= held
+	}
+	for _, s := range d.sources {
+		limit := drift.ShiftOf(severe * s.otherWork())
+		for i, statistic := range s.tracker.Statistics() {
+			if !isSpeed(statistic) {
+				continue
+			}
+			if since, by, ok := s.tracker.Far(i, limit, func() drift.Shift { return s.yesterday(i, drift.Slot(now)) }, now); ok {
+				far[s.witness()] = true
+				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since)
+			}
+		}
+	}
+	if len(far) < 2 || d.told.Verdict != record.Severe && !slices.Contains(slices.Collect(maps.Values(far)), true) {
+		return
+	}
+	v.Verdict, v.Witnesses = record.Severe, slices.Sorted(maps.Keys(far))
+	v.ThanBefore = slices.Clone(v.Witnesses)
+	if v.Ratio.Ratio < felt.Ratio.Ratio {
+		v.Ratio, v.Source = felt.Ratio, felt.Source
+	}
+	if v.Since.IsZero() || !felt.Since.IsZero() && felt.Since.Before(v.Since) {
+		v.Since = felt.Since
+	}
+}
+
+// isOneSided reports whether the traffic's reads are far slower and its writes are not, or the other way round. A drive that
+// got slower mostly slows both; other work often slows one of them.
+func (s *source) isOneSided(x record.Drift) bool {
+	if s.name != Traffic || x.Ratio >= severeRatio*beyondDoubt {
+		return false
+	}
+	for i, statistic := range s.tracker.Statistics() {
+		if statistic == x.Statistic || !isSpeed(statistic) {
+			continue
+		}
+		if by, blocks := s.tracker.ShiftSince(i, x.Since); blocks > 0 && by < drift.ShiftOf(beyondDoubt) {
+			return true
+		}
+	}
+	return false
+}
+
+// disputed reports whether another witness has looked since an onset, says something about now, and has seen less than
+// beyondDoubt.
+func (s *source) disputed(onset, now time.Time) bool {
+	for _, o := range s.drive.sources {
+		if o.witness() == s.witness() || o.tracker.Maturity() != record.Final || !o.saysOf(s, onset, now) {
+			continue
+		}
+		seen, most := false, drift.Shift(0)
+		for i, statistic := range o.tracker.Statistics() {
+			if !isSpeed(statistic) {
+				continue
+			}
+			if x, blocks := o.tracker.ShiftSince(i, onset); blocks > 0 {
+				seen, most = true, max(most, x)
+			}
+		}
+		if seen && most < drift.ShiftOf(beyondDoubt) {
+			return true
+		}
+	}
+	return false
+}

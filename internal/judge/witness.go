@@ -1,0 +1,96 @@
+package judge
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// lately is the maximum age of the last round of a source that says something about now.
+const lately = 15 * time.Minute
+
+// agrees is the ratio from which on a probe agrees that the traffic is slower because of the drive.
+const agrees = 1.15
+
+// probesAreFine reports whether a probe says that the drive has been about as fast as ever since the onset of what
+// its users feel. Their I/O then takes longer because they do something else.
+func (d *drive) probesAreFine(onset, now time.Time) bool {
+	fine := false
+	for _, s := range d.sources {
+		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || !s.saysOf(d.traffic(), onset, now) {
+			continue
+		}
+		if s.lastRoundsAreSlow(onset) {
+			return false
+		}
+		fine = true
+		for x := range s.drifted() {
+			if !x.Statistic.IsTail() && x.State == record.Regressed && x.Ratio >= agrees {
+				return false
+			}
+		}
+	}
+	return fine
+}
+
+const (
+	// refuted is how many blocks since an onset a source must have compared for that to count after its last round.
+	refuted = 3
+	// grown is how much slower, as a ratio, something must have become since for that to count no longer.
+	grown = 1.3
+)
+
+// saysOf reports whether s says something about what o sees since an onset. It does so while its rounds run. If it has
+// seen enough since the onset, it goes on to do so as long as o sees no more than it did then: a drive that is too busy
+// for rounds is no slower for that.
+func (s *source) saysOf(o *source, onset, now time.Time) bool {
+	if now.Sub(s.last) <= lately {
+		return s.tracker.Known(now)
+	}
+	_, blocks := s.tracker.ShiftSince(0, onset)
+	return blocks >= refuted && o.isAsSlowAs(s.last)
+}
+
+// isAsSlowAs reports whether the source is about as slow as it was at a time of the last day.
+func (s *source) isAsSlowAs(at time.Time) bool {
+	known := false
+	for i, statistic := range s.tracker.Statistics() {
+		if !isSpeed(statistic) {
+			continue
+		}
+		then, last := s.around(i, drift.Slot(at), recently), s.around(i, s.block.Slot, refuted)
+		if then.Known() && last.Known() {
+			known = true
+			if last-then > drift.ShiftOf(grown) {
+				return false
+			}
+		}
+	}
+	return known
+}
+
+// around returns the median of statistic i in the blocks up to a slot, of the last day; Missing when there are none.
+func (s *source) around(i int, slot int64, blocks int) drift.Shift {
+	var values []drift.Shift
+	slots := s.tracker.Slots()
+	slot -= slot % slots
+	for k := range int64(blocks) {
+		if x := s.at(slot-k*slots, i); x.Known() {
+			values = append(values, x)
+		}
+	}
+	if len(values) == 0 {
+		return drift.Missing
+	}
+	return lowerMedian(values)
+}
+
+// lastRoundsAreSlow reports whether the few rounds since an onset, of which there is no block yet, were far slower than the
+// noise of the drive explains. The others may have been refused because the drive is so busy.
+func (s *source) lastRoundsAreSlow(onset time.Time) bool {
+	_, noise := s.tracker.Noise(0)
+	_, blocks := s.tracker.ShiftSince(0, onset)
+	x := s.tracker.LastShift(0, onset)
+	return blocks == 0 && x.Known() && x >= max(drift.ShiftOf(beyondDoubt), noise+drift.ShiftOf(agrees))
+}
