@@ -23,9 +23,9 @@ const (
 	spellLasts     = 30 * time.Minute
 )
 
-// isStillSlow reports whether the last rounds were nearer to a drift than to the baseline.
-func (s *source) isStillSlow(x record.Drift, now time.Time) bool {
-	last := s.tracker.LastShift(slices.Index(s.tracker.Statistics(), x.Statistic), now.Add(-lately))
+// isStillSlow reports whether the last rounds, however rare they are, were nearer to a drift than to the baseline.
+func (s *source) isStillSlow(x record.Drift) bool {
+	last := s.tracker.LastShift(slices.Index(s.tracker.Statistics(), x.Statistic), time.Time{})
 	return last.Known() && 2*last >= drift.ShiftOf(x.Ratio)
 }
 

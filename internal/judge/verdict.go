@@ -171,7 +171,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
 			break
 		}
-		if told.Verdict != record.Severe && (now.Sub(x.Since) < s.lastsFor(x) || !s.isStillSlow(x, now)) {
+		if told.Verdict != record.Severe && (now.Sub(x.Since) < s.lastsFor(x) || !s.isStillSlow(x)) {
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
@@ -181,7 +181,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	case x.Ratio >= degraded:
 		state = record.Degraded
 	}
-	if !tail && state.Badness() > told.Verdict.Badness() && !s.isStillSlow(x, now) {
+	if !tail && state.Badness() > told.Verdict.Badness() && !s.isStillSlow(x) {
 		state = record.Watch // nothing becomes worse by what was seen earlier
 		if told.Verdict.Blames() {
 			state = told.Verdict
