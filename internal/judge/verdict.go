@@ -75,12 +75,12 @@ func (n *Node) tell(s *source, events []drift.Event) {
 
 // conclude makes one verdict from all that is known of a drive, and queues an event when it has changed.
 func (n *Node) conclude(d *drive, now time.Time) {
-	v := d.held(d.verdict(now), now)
-	if v.Verdict.Blames() {
+	v := d.verdict(now)
+	if v.Verdict == record.Severe && !d.knowsHost() && n.scope(d, v) == record.ScopeBatch {
+		v.Verdict = record.Degraded // on the first days, a nightly job of the host looks like this
+	}
+	if v = d.held(v, now); v.Verdict.Blames() {
 		v.Scope = n.scope(d, v)
-		if v.Scope == record.ScopeBatch && v.Verdict == record.Severe && !d.knowsHost() {
-			v.Verdict = record.Degraded // on the first days, a nightly job of the host looks like this
-		}
 	}
 	if v.Verdict == d.told.Verdict && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
 		d.told = v
@@ -161,7 +161,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	state := record.Watch
 	switch {
 	case x.State == record.Suspect:
-	case contradicted, !tail && !isSpeed(x.Statistic):
+	case contradicted, x.Statistic == record.OthersFlushLatency: // a flush takes as long as there is data to flush
 	case tail:
 		if now.Sub(x.Since) >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded && x.Lower >= sure) {
 			state = record.Degraded
