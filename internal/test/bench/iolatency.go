@@ -125,22 +125,30 @@ func (t timedDevice) readTimed(ctx context.Context) (iops, share, each float64, 
 // readBesideClock returns the IOPS beside the least that programs can do to time each I/O: read the clock when it
 // is issued and when it ends.
 func (t timedDevice) readBesideClock(ctx context.Context) (iops float64, err error) {
-	for _, event := range []string{"block_rq_issue", "block_rq_complete"} {
-		p, err := ebpf.NewProgram(&ebpf.ProgramSpec{
-			Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: event, License: "GPL",
-			Instructions: asm.Instructions{asm.FnKtimeGetNs.Call(), asm.Mov.Imm(asm.R0, 0), asm.Return()},
-		})
-		if err != nil {
-			return 0, fmt.Errorf("load a program for %s: %w", event, err)
-		}
-		defer func() { err = errors.Join(err, p.Close()) }()
-		l, err := link.AttachTracing(link.TracingOptions{Program: p})
-		if err != nil {
-			return 0, fmt.Errorf("attach a program to %s: %w", event, err)
-		}
-		defer func() { err = errors.Join(err, l.Close()) }()
+	issued, err := readClockAt("block_rq_issue")
+	if err != nil {
+		return 0, err
 	}
+	defer func() { err = errors.Join(err, issued.Close()) }()
+	ended, err := readClockAt("block_rq_complete")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, ended.Close()) }()
 	return t.read(ctx)
+}
+
+// readClockAt attaches a program that only reads the clock to an event of the kernel.
+func readClockAt(event string) (_ link.Link, err error) {
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{
+		Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: event, License: "GPL",
+		Instructions: asm.Instructions{asm.FnKtimeGetNs.Call(), asm.Mov.Imm(asm.R0, 0), asm.Return()},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load a program for %s: %w", event, err)
+	}
+	defer func() { err = errors.Join(err, p.Close()) }() // the link keeps it
+	return link.AttachTracing(link.TracingOptions{Program: p})
 }
 
 // completed returns how many I/Os the kernel has counted.
