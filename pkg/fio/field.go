@@ -202,7 +202,7 @@ func readBytes(text string, _ bool, u units) (int64, bool) {
 		}
 	}
 	n, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil || n > 1<<63-1>>shift {
+	if err != nil || n > (1<<63-1)>>shift {
 		return 0, false
 	}
 	return int64(n << shift), true

@@ -194,7 +194,7 @@ func TestModifies(t *testing.T) {
 
 func FuzzParseJob(f *testing.F) {
 	for _, seed := range []string{
-		fullText, "[global]\nbs=4k\n[a]\nrw=read ; x\n", "[a]\nbs=4KiB\nkb_base=1000\nthread\n", "[a]\nfilename=a\\:b:c\n", "[a]\nruntime=1d\nsize=7g\n",
+		fullText, "[global]\nbs=4k\n[a]\nrw=read ; x\n", "[a]\nbs=4KiB\nkb_base=1000\nthread\n", "[a]\nfilename=a\\:b:c\n", "[a]\nruntime=1d\nsize=7g\n", "[a]\nsize=107374182P\n",
 	} {
 		f.Add(seed)
 	}
