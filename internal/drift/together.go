@@ -319,7 +319,7 @@ func (t *Tracker) LastShift(i int, since time.Time) Shift {
 	base := t.current().Baseline
 	column := make([]Shift, 0, latestRounds)
 	for _, p := range t.latest {
-		if p.Shifts[i].Known() && p.Time >= since.Unix() {
+		if p.Shifts[i].Known() && p.Time >= since.Unix() && (!t.traffic() || base.Of[i].likeWork(p.Work, i)) {
 			column = append(column, p.Shifts[i]-base.Of[i].Curve.at(base.load(p.Work, p.Load)))
 		}
 	}

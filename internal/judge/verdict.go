@@ -76,8 +76,8 @@ func (n *Node) tell(s *source, events []drift.Event) {
 // conclude makes one verdict from all that is known of a drive, and queues an event when it has changed.
 func (n *Node) conclude(d *drive, now time.Time) {
 	v := d.verdict(now)
-	if v.Verdict == record.Severe && !d.knowsHost() && n.scope(d, v) == record.ScopeBatch {
-		v.Verdict = record.Degraded // on the first days, a nightly job of the host looks like this
+	if v.Verdict == record.Severe && d.told.Verdict != record.Severe && d.mayBeHost(v) && n.scope(d, v) == record.ScopeBatch {
+		v.Verdict = record.Degraded
 	}
 	if v = d.held(v, now); v.Verdict.Blames() {
 		v.Scope = n.scope(d, v)
@@ -92,9 +92,22 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	})
 }
 
-// knowsHost reports whether it is known what the host does usually.
-func (d *drive) knowsHost() bool {
-	return slices.ContainsFunc(d.sources, func(s *source) bool { return s.group.host != nil })
+// mayBeHost reports whether a nightly job may explain how slow the drive is, because it is not known yet what the host
+// does usually. It explains neither stalls and errors, which have no ratio, nor what no job does.
+func (d *drive) mayBeHost(v record.Judgement) bool {
+	if v.Ratio.Ratio == 0 || v.Ratio.Ratio >= severeRatio*beyondDoubt {
+		return false
+	}
+	physical := map[string]bool{}
+	for _, s := range d.sources {
+		if s.group.host != nil {
+			return false
+		}
+		for _, o := range s.group.members {
+			physical[o.drive.physical] = true
+		}
+	}
+	return len(physical) >= minVoters // with fewer, the host will never be known
 }
 
 // verdict returns the verdict on a drive as of now.

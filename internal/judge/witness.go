@@ -59,7 +59,7 @@ func (s *source) isAsSlowAs(at time.Time) bool {
 		if !isSpeed(statistic) {
 			continue
 		}
-		then, last := s.around(i, drift.Slot(at), recently), s.around(i, s.block.Slot, refuted)
+		then, last := s.around(i, drift.Slot(at), refuted), s.around(i, s.block.Slot, refuted)
 		if then.Known() && last.Known() {
 			known = true
 			if last-then > drift.ShiftOf(grown) {

@@ -269,7 +269,7 @@ static __always_inline void forget(__u64 key)
 {
 	struct place p;
 
-	if (place_of(key, &p) && find(&p, key))
+	if (place_of(key, &p) && find(&p, key) && in_flight(&p))
 		flight_at(&p)->began_ns = 0;
 }
 
@@ -493,7 +493,6 @@ __attribute__((noinline)) int end(__u64 key, __u64 sector, __u32 bytes)
 	done = *flight_at(&p);
 	if (!done.began_ns || done.key != key)
 		return 0;
-	flight_at(&p)->began_ns = 0;
 	if (now < done.issued_ns) /* by the clock of another CPU */
 		now = done.issued_ns;
 	at = done.at;
@@ -501,6 +500,8 @@ __attribute__((noinline)) int end(__u64 key, __u64 sector, __u32 bytes)
 	if (w && w->slow_ns <= now - done.began_ns && !(done.flags & OURS) && done.issued_ns && w->watch == done.watch &&
 	    __sync_fetch_and_add(&w->left, -1) > 0)
 		tell(&done, &p, now, sector, bytes);
+	if (flight_at(&p)->key == key) /* nobody has replaced it meanwhile */
+		flight_at(&p)->began_ns = 0;
 	if (!w || w->watch != done.watch) /* the one that began was of a device that is gone */
 		return 0;
 	slot = w->slot;
