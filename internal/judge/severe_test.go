@@ -154,6 +154,19 @@ func TestANightlyJobIsNotSevereBeforeTheHostIsKnown(t *testing.T) {
 	assert.False(t, m.severe("d00"))
 }
 
+// A drive that is severe stays so when others of its model get slow, too.
+func TestABatchDoesNotExcuseASevereDriveBeforeTheHostIsKnown(t *testing.T) {
+	m := newMachine(t, 8)
+	m.run(10*time.Hour, steady)
+	m.slower["d00"] = 2.4
+	m.run(30*time.Minute, steady)
+	require.Equal(t, record.Severe, m.verdict("d00").Verdict, "%+v", m.verdict("d00"))
+	m.slower["d01"], m.slower["d02"] = 2.4, 2.4
+	m.run(20*time.Minute, steady)
+	assert.Equal(t, record.ScopeBatch, m.verdict("d00").Scope)
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict)
+}
+
 // A round that went in before the others were refused is no sign that the drive is fine if it was slow, too.
 func TestASlowRoundDoesNotContradictTheTraffic(t *testing.T) {
 	m := newMachine(t, 2)
