@@ -93,9 +93,9 @@ func (n *Node) conclude(d *drive, now time.Time) {
 }
 
 // mayBeHost reports whether a nightly job may explain how slow the drive is, because it is not known yet what the host
-// does usually. It explains neither stalls and errors, which have no ratio, nor what no job does.
+// does usually. It explains neither stalls and errors nor what no job does.
 func (d *drive) mayBeHost(v record.Judgement) bool {
-	if v.Ratio.Ratio == 0 || v.Ratio.Ratio >= severeRatio*beyondDoubt {
+	if slices.Contains(v.Witnesses, byStalls) || slices.Contains(v.Witnesses, byErrors) || v.Ratio.Ratio >= severeRatio*beyondDoubt {
 		return false
 	}
 	physical := map[string]bool{}
