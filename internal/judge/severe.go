@@ -23,9 +23,11 @@ const (
 	spellLasts     = 30 * time.Minute
 )
 
-// isStillSlow reports whether the last rounds, however rare they are, were nearer to a drift than to the baseline.
+// isStillSlow reports whether the last rounds, however rare they are, or the last block were nearer to a drift than to the
+// baseline. What is slow for some minutes of each block may be fast in the rounds that a block ends with.
 func (s *source) isStillSlow(x record.Drift) bool {
-	last := s.tracker.LastShift(slices.Index(s.tracker.Statistics(), x.Statistic), time.Time{})
+	i := slices.Index(s.tracker.Statistics(), x.Statistic)
+	last := max(s.tracker.LastShift(i, time.Time{}), s.at(s.block.Slot, i))
 	return last.Known() && 2*last >= drift.ShiftOf(x.Ratio)
 }
 

@@ -48,8 +48,8 @@ func (s *source) saysOf(o *source, onset, now time.Time) bool {
 	if now.Sub(s.last) <= lately {
 		return s.tracker.Known(now)
 	}
-	_, blocks := s.tracker.ShiftSince(0, onset)
-	return blocks >= refuted && o.isAsSlowAs(s.last)
+	by, blocks := s.tracker.ShiftSince(0, onset)
+	return blocks >= refuted && by < drift.ShiftOf(agrees) && o.isAsSlowAs(s.last)
 }
 
 // isAsSlowAs reports whether the source is about as slow as it was at a time of the last day.
