@@ -63,7 +63,7 @@ type norm struct {
 	MostRate int `json:"most_rate,omitempty"`
 	// LargeAbove is the shift above which a single round is far too slow, for the fast path.
 	LargeAbove Shift `json:"large_above"`
-	// Spell is how much slower than in the hours around it a block has been since; see learnSpell.
+	// Spell is how much slower than the blocks around it a block has been since; see learnSpell.
 	Spell Shift `json:"spell,omitempty"`
 	// SlowAbove is the excess above which a block has a slow round, and SlowShare the share (0 to 1) of blocks that
 	// may have one.

@@ -10,7 +10,7 @@ const (
 )
 
 // Far reports whether statistic i was slower by at least limit in the last completed blocks, and clearly further
-// above its level of the hour before than any block of the baseline was above its own. A statistic that has become
+// above its level of the hour before than any block of the baseline, or any spell since, was above its own. A statistic that has become
 // slower varies as it did before. If its level at this time yesterday was higher than that of the hour before, it
 // counts instead. Far returns since when, and by how much at least.
 func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time) (since time.Time, by Shift, far bool) {
@@ -28,10 +28,11 @@ func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time)
 	return slotTime(last[0].Slot), by, far
 }
 
-// beyond returns a distance that is clearly further above a level than any block of the baseline was, or any since.
-func (n *norm) beyond() Shift {
-	return max(n.Residuals[len(n.Residuals)-1], n.Spell) + ShiftOf(farMargin)
-}
+// beyondBlocks returns a distance that is clearly further above a level than any block of the baseline was.
+func (n *norm) beyondBlocks() Shift { return n.Residuals[len(n.Residuals)-1] + ShiftOf(farMargin) }
+
+// beyond returns a distance that is also clearly further than any spell since.
+func (n *norm) beyond() Shift { return max(n.beyondBlocks(), n.Spell+ShiftOf(farMargin)) }
 
 // Beyond returns how much slower than the baseline statistic i must be to be clearly slower than any block that the baseline
 // was learned from, or any spell since; 0 without a baseline.
@@ -45,9 +46,9 @@ func (t *Tracker) Beyond(i int) Shift {
 // mostSpell bounds, as a ratio, how much slower than usual a spell may be that is learned.
 const mostSpell = 2
 
-// learnSpell learns from the block of an hour ago how much slower than in the hours around it a block may be: a day says
-// too little about the garbage that a drive collects in a month. A drive that has become slower stays so, and a spell
-// that is worse than mostSpell is not learned in full.
+// learnSpell learns how much slower a block may be than the twelve blocks before it and the twelve after it, which are two
+// hours where blocks are short. A day says too little about the garbage that a drive collects in a month. A drive that has
+// become slower stays so, and a spell that is worse than mostSpell is not learned in full.
 func (t *Tracker) learnSpell() {
 	at := len(t.recent) - shownBlocks - 1
 	if at < shownBlocks {

@@ -114,7 +114,7 @@ func (t *Tracker) worse(i int) bool {
 	if v.State != record.Regressed || v.Cause == record.BySlowRounds || v.Size == 0 || first < worseBlocks || slot(v.Since) >= t.recent[first].Slot {
 		return false
 	}
-	before, now, jump := t.recent[first-worseBlocks:first], t.recent[first:], max(n.LargeAbove, n.Residuals[len(n.Residuals)-1]+ShiftOf(farMargin))
+	before, now, jump := t.recent[first-worseBlocks:first], t.recent[first:], max(n.LargeAbove, n.beyondBlocks())
 	return !slices.ContainsFunc(now, func(b judged) bool { return b.Shifts[i] < v.Size+jump }) &&
 		!slices.ContainsFunc(before, func(b judged) bool { return b.Shifts[i] > v.Size+jump/2 })
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -17,8 +18,10 @@ const (
 	// then be at least beyondDoubt, and no other witness may dispute it.
 	severeAlone = 10 * time.Minute
 	beyondDoubt = 1.5
-	// severeTogether is how long two witnesses that agree must see it, and spellLasts how long a drive that has had such
-	// spells before: both witnesses see it when the drive collects garbage. What is beyondDoubt times severeRatio is no spell.
+	// certainRatio is the ratio from which on neither garbage collection nor other work nor a nightly job explains it.
+	certainRatio = severeRatio * beyondDoubt
+	// severeTogether is how long two witnesses that agree must see it, and spellLasts how long a drive must be slow that has
+	// had such spells before: both witnesses see it when the drive collects garbage. From certainRatio on, neither counts.
 	severeTogether = 8 * time.Minute
 	spellLasts     = 30 * time.Minute
 )
@@ -31,10 +34,10 @@ func (s *source) isStillSlow(x record.Drift) bool {
 	return last.Known() && 2*last >= drift.ShiftOf(x.Ratio)
 }
 
-// lastsFor returns how long the drive must have been as slow for severe.
+// lastsFor returns how long the drive must have been that slow to be severe.
 func (s *source) lastsFor(x record.Drift) time.Duration {
 	switch {
-	case x.Ratio >= severeRatio*beyondDoubt:
+	case x.Ratio >= certainRatio:
 		return 0
 	case drift.ShiftOf(x.Ratio) < s.tracker.Beyond(slices.Index(s.tracker.Statistics(), x.Statistic)):
 		return spellLasts
@@ -46,7 +49,7 @@ func (s *source) lastsFor(x record.Drift) time.Duration {
 // rounds since were refused, a larger ratio is needed.
 func doubtless(x record.Drift) bool {
 	if x.Lower == 0 {
-		return x.Ratio >= severeRatio*beyondDoubt
+		return x.Ratio >= certainRatio
 	}
 	return x.Lower >= beyondDoubt
 }
@@ -55,10 +58,8 @@ func doubtless(x record.Drift) bool {
 // learned.
 func (s *source) otherWork() float64 {
 	most := s.tracker.OtherWork()
-	for _, o := range s.drive.sources {
-		if o.name == Traffic {
-			most = max(most, o.tracker.OtherWork())
-		}
+	if t := s.drive.traffic(); t != nil {
+		most = max(most, t.tracker.OtherWork())
 	}
 	return most
 }
@@ -67,8 +68,19 @@ func (s *source) otherWork() float64 {
 // there is data to flush.
 func isSpeed(s record.Statistic) bool { return !s.IsTail() && s != record.OthersFlushLatency }
 
-// agree makes the verdict severe when two witnesses agree: each has found that the drive is at half its speed, or has
-// seen so for ten minutes, more clearly than ever before. At least one of them has to be beyond doubt, because both see
+// speeds yields the statistics of the source that say how fast the drive is.
+func (s *source) speeds() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, statistic := range s.tracker.Statistics() {
+			if isSpeed(statistic) && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// agree makes the verdict severe when two witnesses agree: each has found that the drive is at half its speed, and for
+// how long is enough (see lastsFor), or has seen so in two blocks, more clearly than ever before. At least one of them has to be beyond doubt, because both see
 // the noise of the drive and of its host. Each alone would need more time.
 func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	felt, severe := record.Judgement{}, severeRatio
@@ -77,10 +89,7 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	}
 	for _, s := range d.sources {
 		limit := drift.ShiftOf(severe * s.otherWork())
-		for i, statistic := range s.tracker.Statistics() {
-			if !isSpeed(statistic) {
-				continue
-			}
+		for i := range s.speeds() {
 			if since, by, ok := s.tracker.Far(i, limit, func() drift.Shift { return s.yesterday(i, drift.Slot(now)) }, now); ok {
 				far[s.witness()] = true
 				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since)
@@ -103,14 +112,12 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 // isOneSided reports whether the traffic's reads are far slower and its writes are not, or the other way round. A drive that
 // got slower mostly slows both; other work often slows one of them.
 func (s *source) isOneSided(x record.Drift) bool {
-	if s.name != Traffic || x.Ratio >= severeRatio*beyondDoubt {
+	if s.name != Traffic || x.Ratio >= certainRatio {
 		return false
 	}
-	for i, statistic := range s.tracker.Statistics() {
-		if statistic == x.Statistic || !isSpeed(statistic) {
-			continue
-		}
-		if by, blocks := s.tracker.ShiftSince(i, x.Since); blocks > 0 && by < drift.ShiftOf(beyondDoubt) {
+	for i := range s.speeds() {
+		by, blocks := s.tracker.ShiftSince(i, x.Since)
+		if s.tracker.Statistics()[i] != x.Statistic && blocks > 0 && by < drift.ShiftOf(beyondDoubt) {
 			return true
 		}
 	}
@@ -125,10 +132,7 @@ func (s *source) disputed(onset, now time.Time) bool {
 			continue
 		}
 		seen, most := false, drift.Shift(0)
-		for i, statistic := range o.tracker.Statistics() {
-			if !isSpeed(statistic) {
-				continue
-			}
+		for i := range o.speeds() {
 			if x, blocks := o.tracker.ShiftSince(i, onset); blocks > 0 {
 				seen, most = true, max(most, x)
 			}

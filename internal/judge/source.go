@@ -120,9 +120,15 @@ func (s *source) measuredYesterday(slot int64) bool {
 // yesterday returns how much slower statistic i was in the hour that followed this time yesterday; Missing when that
 // is unknown.
 func (s *source) yesterday(i int, slot int64) drift.Shift {
+	return s.between(i, slot-dayBlocks+1, slot-dayBlocks+recently)
+}
+
+// between returns the median of statistic i in the blocks of the last day that began from one slot to another; Missing when
+// there are none.
+func (s *source) between(i int, first, last int64) drift.Shift {
 	var values []drift.Shift
-	for k := range int64(recently) {
-		if x := s.at(slot-dayBlocks+1+k, i); x.Known() {
+	for slot := first; slot <= last; slot++ {
+		if x := s.at(slot, i); x.Known() {
 			values = append(values, x)
 		}
 	}

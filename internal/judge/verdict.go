@@ -95,7 +95,7 @@ func (n *Node) conclude(d *drive, now time.Time) {
 // mayBeHost reports whether a nightly job may explain how slow the drive is, because it is not known yet what the host
 // does usually. It explains neither stalls and errors nor what no job does.
 func (d *drive) mayBeHost(v record.Judgement) bool {
-	if slices.Contains(v.Witnesses, byStalls) || slices.Contains(v.Witnesses, byErrors) || v.Ratio.Ratio >= severeRatio*beyondDoubt {
+	if slices.Contains(v.Witnesses, byStalls) || slices.Contains(v.Witnesses, byErrors) || v.Ratio.Ratio >= certainRatio {
 		return false
 	}
 	physical := map[string]bool{}
@@ -107,7 +107,7 @@ func (d *drive) mayBeHost(v record.Judgement) bool {
 			physical[o.drive.physical] = true
 		}
 	}
-	return len(physical) >= minVoters // with fewer, the host will never be known
+	return len(physical) >= minVoters // with fewer, a host is never judged
 }
 
 // verdict returns the verdict on a drive as of now.
@@ -160,7 +160,7 @@ func (s *source) drifted() iter.Seq[record.Drift] {
 }
 
 // weigh adds one statistic of a source to the verdict. told is the verdict so far, and contradicted says that the
-// probes are fine. Witnesses that see at least severeRatio are added to far.
+// probes are fine. Witnesses that see at least severeRatio now, and have for long enough, are added to far.
 func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool, contradicted bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
 	degraded, severe, sure := degradedFrom(x, s.name), severeRatio, degradedRatio
@@ -171,6 +171,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		severe *= held
 	}
 	tail := x.Statistic.IsTail() || x.Cause == record.BySlowRounds
+	slowNow := tail || s.isStillSlow(x)
 	state := record.Watch
 	switch {
 	case x.State == record.Suspect:
@@ -184,7 +185,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
 			break
 		}
-		if told.Verdict != record.Severe && (now.Sub(x.Since) < s.lastsFor(x) || !s.isStillSlow(x)) {
+		if told.Verdict != record.Severe && (now.Sub(x.Since) < s.lastsFor(x) || !slowNow) {
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
@@ -194,7 +195,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	case x.Ratio >= degraded:
 		state = record.Degraded
 	}
-	if !tail && state.Badness() > told.Verdict.Badness() && !s.isStillSlow(x) {
+	if state.Badness() > told.Verdict.Badness() && !slowNow {
 		state = record.Watch // nothing becomes worse by what was seen earlier
 		if told.Verdict.Blames() {
 			state = told.Verdict

@@ -42,8 +42,8 @@ const (
 )
 
 // saysOf reports whether s says something about what o sees since an onset. It does so while its rounds run. If it has
-// seen enough since the onset, it goes on to do so as long as o sees no more than it did then: a drive that is too busy
-// for rounds is no slower for that.
+// seen for long enough since the onset that the drive is about as fast as ever, it goes on to do so as long as o sees no
+// more than it did then. A drive that is too busy for rounds is not slower because of that.
 func (s *source) saysOf(o *source, onset, now time.Time) bool {
 	if now.Sub(s.last) <= lately {
 		return s.tracker.Known(now)
@@ -52,14 +52,12 @@ func (s *source) saysOf(o *source, onset, now time.Time) bool {
 	return blocks >= refuted && by < drift.ShiftOf(agrees) && o.isAsSlowAs(s.last)
 }
 
-// isAsSlowAs reports whether the source is about as slow as it was at a time of the last day.
+// isAsSlowAs reports whether the source is no slower than it was at a time of the last day, or less than grown.
 func (s *source) isAsSlowAs(at time.Time) bool {
-	known := false
-	for i, statistic := range s.tracker.Statistics() {
-		if !isSpeed(statistic) {
-			continue
-		}
-		then, last := s.around(i, drift.Slot(at), refuted), s.around(i, s.block.Slot, refuted)
+	known, span := false, refuted*s.tracker.Slots()
+	until := func(i int, slot int64) drift.Shift { return s.between(i, slot-span+1, slot) }
+	for i := range s.speeds() {
+		then, last := until(i, drift.Slot(at)), until(i, s.block.Slot)
 		if then.Known() && last.Known() {
 			known = true
 			if last-then > drift.ShiftOf(grown) {
@@ -68,22 +66,6 @@ func (s *source) isAsSlowAs(at time.Time) bool {
 		}
 	}
 	return known
-}
-
-// around returns the median of statistic i in the blocks up to a slot, of the last day; Missing when there are none.
-func (s *source) around(i int, slot int64, blocks int) drift.Shift {
-	var values []drift.Shift
-	slots := s.tracker.Slots()
-	slot -= slot % slots
-	for k := range int64(blocks) {
-		if x := s.at(slot-k*slots, i); x.Known() {
-			values = append(values, x)
-		}
-	}
-	if len(values) == 0 {
-		return drift.Missing
-	}
-	return lowerMedian(values)
 }
 
 // lastRoundsAreSlow reports whether the few rounds since an onset, of which there is no block yet, were far slower than the
