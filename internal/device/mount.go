@@ -94,8 +94,8 @@ func Inside(dir, path string) bool {
 
 // mountOptions returns the options of a mount and of its filesystem, each once.
 func mountOptions(m mountinfo.Info) string {
-	options := strings.Split(m.Options, ",")
-	for option := range strings.SplitSeq(m.VFSOptions, ",") {
+	var options []string
+	for option := range strings.SplitSeq(m.Options+","+m.VFSOptions, ",") {
 		if option != "" && !slices.Contains(options, option) {
 			options = append(options, option)
 		}
