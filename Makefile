@@ -7,7 +7,7 @@ GOLANGCI    := $(CACHE)/bin/golangci-lint-$(GOLANGCI_VERSION)
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS     := -s -w -X github.com/ssdprobe/ssdprobe/internal/cli.version=$(VERSION)
 ARGS        ?=
-FUZZTIME    ?= 2s
+FUZZTIME    ?= 10s
 SEED        ?= 1
 SOAK        ?= 15m
 
@@ -46,7 +46,7 @@ test-container: ## the container file, carried out in a fresh Debian instead of 
 	scripts/install.sh debootstrap runc qemu-user-static
 	go test -timeout 30m -count 1 -v -tags container -run '^TestImage' ./internal/test/manifesttest
 
-fuzz: ## every fuzz test for FUZZTIME each
+fuzz: ## looks for new inputs that break the parsers: every fuzz test for FUZZTIME (10s)
 	scripts/fuzz.sh $(FUZZTIME)
 
 lint: $(GOLANGCI) ## linters, vet among them; that it builds for arm64; dependencies and their licences

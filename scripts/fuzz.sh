@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs every fuzz test of the tree for the given time each (default 3s).
+# Runs every fuzz test of the tree for the given time each (default 10s).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-time=${1:-3s}
+time=${1:-10s}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 output=$work/output
