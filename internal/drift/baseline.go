@@ -63,8 +63,9 @@ type norm struct {
 	MostRate int `json:"most_rate,omitempty"`
 	// LargeAbove is the shift above which a single round is far too slow, for the fast path.
 	LargeAbove Shift `json:"large_above"`
-	// Spell is how much slower than the blocks around it a block has been since; see learnSpell.
-	Spell Shift `json:"spell,omitempty"`
+	// Spell is how much slower than the blocks around it the block of the slot SpellAt was; see learnSpell.
+	Spell   Shift `json:"spell,omitempty"`
+	SpellAt int64 `json:"spell_at,omitempty"`
 	// SlowAbove is the excess above which a block has a slow round, and SlowShare the share (0 to 1) of blocks that
 	// may have one.
 	SlowAbove Shift   `json:"slow_above"`
@@ -84,7 +85,7 @@ func learnEarly(points []point) *baseline {
 	b := &baseline{Maturity: record.Early, Costs: learnCosts(blocks)}
 	b.knowLoads(loads)
 	for i := range statistics {
-		b.Of[i].learnSizes(has(blocks, i), i)
+		b.Of[i].learnSizes(has(blocks, i), i, rareSizes)
 		column := make([]Shift, 0, len(points))
 		for _, p := range points {
 			if p.Shifts[i].Known() {
@@ -153,7 +154,7 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 		}
 		known := b.Of[i]
 		b.Of[i] = learnNorm(of, i, anchored, host, known.Daily)
-		b.Of[i].Spell, b.Of[i].SlowAccepted = known.Spell, known.SlowAccepted
+		b.Of[i].Spell, b.Of[i].SpellAt, b.Of[i].SlowAccepted = known.Spell, known.SpellAt, known.SlowAccepted
 		b.Of[i].wanderWith(b.Of[0].noise)
 		if maturity == record.Final {
 			b.Of[i].LargeAbove = b.Of[i].largeAbove()
@@ -180,7 +181,7 @@ func learnNorm(blocks []block, statistic int, anchored bool, host Host, expected
 		residuals[i] -= n.Daily.off(b.Slot, residuals[i])
 	}
 	n.noise = learnNoise(blocks, residuals)
-	n.learnSizes(blocks, statistic)
+	n.learnSizes(blocks, statistic, rareSizes)
 	slices.Sort(excess)
 	middle, upper := quantile(excess, 0.5), quantile(excess, 0.75)
 	n.SlowAbove = middle + max(ShiftOf(slowLeast), slowQuartiles*(upper-middle))

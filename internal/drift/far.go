@@ -46,9 +46,13 @@ func (t *Tracker) Beyond(i int) Shift {
 // mostSpell bounds, as a ratio, how much slower than usual a spell may be that is learned.
 const mostSpell = 2
 
+// spellKept is for how many slots a spell counts.
+const spellKept = int64(30 * 24 * time.Hour / blockLength)
+
 // learnSpell learns how much slower a block may be than the twelve blocks before it and the twelve after it, which are two
 // hours where blocks are short. A day says too little about the garbage that a drive collects in a month. A drive that has
-// become slower stays so, and a spell that is worse than mostSpell is not learned in full.
+// become slower stays so, and a spell that is worse than mostSpell is not learned in full. A spell counts until there is a
+// worse one, and for a month.
 func (t *Tracker) learnSpell() {
 	at := len(t.recent) - shownBlocks - 1
 	if at < shownBlocks {
@@ -57,8 +61,10 @@ func (t *Tracker) learnSpell() {
 	before, after := t.recent[at-shownBlocks:at], t.recent[at+1:]
 	for i := range t.names {
 		if n := &t.current().Baseline.Of[i]; t.recent[at].Shifts[i].Known() {
-			over := t.recent[at].Shifts[i] - max(usual(before, i), usual(after, i))
-			n.Spell = max(n.Spell, min(over, ShiftOf(mostSpell)))
+			over := min(t.recent[at].Shifts[i]-max(usual(before, i), usual(after, i)), ShiftOf(mostSpell))
+			if at := t.recent[at].Slot; over > 0 && (over >= n.Spell || at-n.SpellAt > spellKept) {
+				n.Spell, n.SpellAt = over, at
+			}
 		}
 	}
 }

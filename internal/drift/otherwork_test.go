@@ -105,6 +105,36 @@ func TestACurveIsLearnedFromOneKindOfWork(t *testing.T) {
 	assert.Equal(t, record.Regressed, w.traffic.StateOf(0))
 }
 
+// One block of other work hours before does not hide that the application has changed since.
+func TestASingleOddBlockDoesNotMakeACurveOfTwoKindsOfWork(t *testing.T) {
+	for hours := range 9 {
+		w := newWorker()
+		w.run(2*day, 5000, 4096, 0.9, 1, record.Conditions{Kernel: "6.1"})
+		after := record.Conditions{Kernel: "6.2"}
+		w.run(3*time.Hour, 5000, 4096, 0.9, 1, after)
+		w.run(10*time.Minute, 5000, 65536, 0.9, 1, after)
+		w.run(time.Duration(hours+1)*time.Hour, 5000, 4096, 0.9, 1, after)
+		for range 60 {
+			w.run(time.Hour, 15000, 65536, 0.9, 1, after)
+			for _, x := range w.traffic.Status(w.now()).Drift {
+				require.NotEqual(t, record.Regressed, x.State, "after %d hours: %s: %s %.2f", hours, w.now(), x.Statistic, x.Ratio)
+			}
+		}
+	}
+}
+
+// A nightly job has I/Os of another size. The baseline has both kinds of work then, after a day.
+func TestANightlyJobOfOtherSizesIsLearned(t *testing.T) {
+	w := newWorker()
+	conditions := record.Conditions{Kernel: "6.1"}
+	w.run(12*time.Hour, 5000, 4096, 0.9, 1, conditions)
+	for range 2 {
+		w.run(2*time.Hour, 3000, 65536, 0.9, 1, conditions)
+		w.run(22*time.Hour, 5000, 4096, 0.9, 1, conditions)
+	}
+	assert.Equal(t, record.Final, w.traffic.Maturity())
+}
+
 // Work that changes while its drive is slow is learned, too. That does not end the regression: the drive is about as
 // slow under the new work.
 func TestOtherWorkOfASlowDriveIsLearned(t *testing.T) {

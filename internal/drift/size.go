@@ -23,8 +23,12 @@ func (w work) size(i int) int {
 	return int(w.Rates[2+k]) * 1024 / int(w.Rates[k])
 }
 
+// rareSizes is the share, in percent, of the smallest and of the largest sizes that are left out of what was seen.
+// oddSizes is that share where a few blocks of other work do not count.
+const rareSizes, oddSizes = 2, 10
+
 // learnSizes learns which sizes and rates of I/Os were seen, without the rarest.
-func (n *norm) learnSizes(blocks []block, i int) {
+func (n *norm) learnSizes(blocks []block, i, rare int) {
 	var sizes, rates []int
 	for _, b := range blocks {
 		if size := b.Work.size(i); size > 0 {
@@ -36,8 +40,8 @@ func (n *norm) learnSizes(blocks []block, i int) {
 	}
 	slices.Sort(sizes)
 	slices.Sort(rates)
-	n.LeastSize, n.MostSize = sizes[len(sizes)*2/100], sizes[(len(sizes)-1)*98/100]
-	n.MostRate = rates[(len(rates)-1)*98/100]
+	n.LeastSize, n.MostSize = sizes[len(sizes)*rare/100], sizes[(len(sizes)-1)*(100-rare)/100]
+	n.MostRate = rates[(len(rates)-1)*(100-rare)/100]
 }
 
 // likeWork reports whether the I/Os of a block are of a size that was seen, and not far more. Fewer I/Os are no other
@@ -79,25 +83,26 @@ func (e *epoch) otherWorkStays(b block) bool {
 	return e.OtherWork >= otherWorkBlocks
 }
 
-// forgetOtherSizes drops all gathered blocks but those of the last hour if that is the first hour of I/Os of sizes that the
-// baseline does not know. Such I/Os take longer or shorter under any load. A load curve through blocks of both kinds
-// would have a step where one kind ends and the other begins.
+// forgetOtherSizes drops all gathered blocks but those of the last hour if the I/Os of that hour are of sizes that were not
+// seen before. Such I/Os take longer or shorter under any load. A load curve through blocks of both kinds would have a
+// step where one kind ends and the other begins. It does so once: two kinds of work that take turns are both learned.
 func (e *epoch) forgetOtherSizes() {
-	if len(e.Blocks) <= otherWorkBlocks {
+	if len(e.Blocks) <= otherWorkBlocks || e.ForgotSizes {
 		return
 	}
-	other := func(b block) bool {
-		return !e.Baseline.Of[0].likeSize(b.Work, 0) || !e.Baseline.Of[1].likeSize(b.Work, 1)
-	}
 	before, last := e.Blocks[:len(e.Blocks)-otherWorkBlocks], e.Blocks[len(e.Blocks)-otherWorkBlocks:]
-	if !slices.ContainsFunc(before, other) && !slices.ContainsFunc(last, func(b block) bool { return !other(b) }) {
-		e.Blocks = slices.Clone(last)
+	var usual [2]norm
+	for i := range usual {
+		usual[i].learnSizes(before, i, oddSizes)
+	}
+	if !slices.ContainsFunc(last, func(b block) bool { return usual[0].likeSize(b.Work, 0) && usual[1].likeSize(b.Work, 1) }) {
+		e.Blocks, e.ForgotSizes = slices.Clone(last), true
 	}
 }
 
 // learnAgain makes the epoch learn within a day what others' work takes now, as after a change of conditions. The
 // level stays, except that of traffic, which has none yet for such work.
 func (e *epoch) learnAgain() {
-	e.OtherWork, e.Inherited, e.Chained, e.Blocks, e.Beyond = 0, true, true, nil, nil
+	e.OtherWork, e.Inherited, e.Chained, e.Blocks, e.Beyond, e.ForgotSizes = 0, true, true, nil, nil, false
 	e.Moved = [statistics]bool{}
 }
