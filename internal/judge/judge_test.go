@@ -31,8 +31,10 @@ type machine struct {
 	// felt is how many times slower only the traffic of a drive is, and probed how many times slower only its probes
 	// are.
 	felt, probed map[string]float64
-	// writes says that the traffic has writes, too, which felt does not slow.
-	writes bool
+	// writes says that the traffic has writes, too, which felt does not slow, and idle that there is none.
+	writes, idle bool
+	// every is how many minutes apart the rounds of a drive are, instead of one.
+	every int
 	// work is what others do to each drive, and busy the utilisation that results.
 	work   drift.Work
 	busy   float64
@@ -60,14 +62,16 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 		for i, id := range m.drives {
 			noise := 1 + 0.02*float64((m.minute*7+i*5)%17-8)/8
 			x := 80e-6 * m.slower[id] * noise * host(m.minute)
-			if p := x * max(1, m.probed[id]); !m.silent[id] {
+			if p := x * max(1, m.probed[id]); !m.silent[id] && m.minute%max(1, m.every) == 0 {
 				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p, 1 / p}, Work: m.work, Utilisation: m.busy}, m.conditions)
 			}
 			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id])}
 			if m.writes {
 				traffic.Write = 0.5 * x
 			}
-			m.node.Traffic(id, traffic, m.conditions)
+			if !m.idle {
+				m.node.Traffic(id, traffic, m.conditions)
+			}
 			m.events = append(m.events, m.node.Advance(m.now())...)
 		}
 	}

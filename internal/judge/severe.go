@@ -84,7 +84,7 @@ func (s *source) speeds() iter.Seq[int] {
 // the noise of the drive and of its host. Each alone would need more time.
 func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	felt, severe := record.Judgement{}, severeRatio
-	if d.told.Verdict == record.Severe {
+	if d.standing() == record.Severe {
 		severe *= held
 	}
 	for _, s := range d.sources {
@@ -96,7 +96,7 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 			}
 		}
 	}
-	if len(far) < 2 || d.told.Verdict != record.Severe && !slices.Contains(slices.Collect(maps.Values(far)), true) {
+	if len(far) < 2 || d.standing() != record.Severe && !slices.Contains(slices.Collect(maps.Values(far)), true) {
 		return
 	}
 	v.Verdict, v.Witnesses = record.Severe, slices.Sorted(maps.Keys(far))
@@ -109,15 +109,16 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	}
 }
 
-// isOneSided reports whether the traffic's reads are far slower and its writes are not, or the other way round. A drive that
-// got slower mostly slows both; other work often slows one of them.
+// isOneSided reports whether the traffic's reads are far slower and its writes of the last hour are not, or the other way
+// round. A drive that got slower mostly slows both; other work often slows one of them.
 func (s *source) isOneSided(x record.Drift) bool {
 	if s.name != Traffic || x.Ratio >= certainRatio {
 		return false
 	}
 	for i := range s.speeds() {
 		by, blocks := s.tracker.ShiftSince(i, x.Since)
-		if s.tracker.Statistics()[i] != x.Statistic && blocks > 0 && by < drift.ShiftOf(beyondDoubt) {
+		lately := s.between(i, s.block.Slot-recently+1, s.block.Slot).Known()
+		if s.tracker.Statistics()[i] != x.Statistic && blocks > 0 && lately && by < drift.ShiftOf(beyondDoubt) {
 			return true
 		}
 	}

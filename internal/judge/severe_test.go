@@ -95,9 +95,18 @@ func TestReadsAloneAreNotSevere(t *testing.T) {
 	m.run(40*time.Minute, steady)
 	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict)
 	assert.False(t, m.severe("d00"), "writes take as long as ever")
-	m.felt["d00"] = 4
+	m.writes = false
+	m.run(40*time.Minute, steady)
+	assert.False(t, m.severe("d00"), "it may write again")
+	m.run(50*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "what it wrote more than an hour ago says little")
+	m.writes = true
 	m.run(30*time.Minute, steady)
-	assert.True(t, m.severe("d00"), "no work explains that")
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "a verdict does not come and go with the writes")
+	m.events, m.felt["d01"] = nil, 4
+	m.silent["d01"] = true
+	m.run(30*time.Minute, steady)
+	assert.True(t, m.severe("d01"), "no work explains that")
 }
 
 // Both witnesses see it when a drive collects garbage. That is over after a few minutes.
@@ -388,4 +397,107 @@ func TestADriveThatGetsSlowWhileItsUsersDo(t *testing.T) {
 	m.slower["d03"] = 2.5
 	m.run(30*time.Minute, steady)
 	assert.True(t, m.verdict("d03").Verdict.Blames(), "%+v", m.verdict("d03"))
+}
+
+// A drive was severe twice, so the second time is held. Spells of garbage collection in that time would not be severe on
+// their own, and do not prolong it.
+func TestAHeldVerdictIsNotProlongedByLessThanANewOneTakes(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(36*time.Hour, steady)
+	for range 2 {
+		m.slower["d00"] = 2.4
+		m.run(40*time.Minute, steady)
+		require.Equal(t, record.Severe, m.verdict("d00").Verdict)
+		m.slower["d00"] = 1
+		m.run(6*time.Hour, steady)
+	}
+	require.True(t, m.verdict("d00").Held)
+	m.run(10*time.Hour, func(minute int) float64 {
+		if minute%180 < 6 {
+			return 2.2
+		}
+		return 1
+	})
+	assert.NotEqual(t, record.Severe, m.verdict("d00").Verdict, "%+v", m.verdict("d00"))
+}
+
+// The time without rounds shows nothing.
+func TestTimeWithoutRoundsIsNoTimeOfSlowness(t *testing.T) {
+	m := newMachine(t, 1)
+	m.idle = true
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 2.4
+	m.run(6*time.Minute, steady)
+	require.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	m.silent["d00"] = true
+	m.run(30*time.Minute, steady)
+	assert.False(t, m.severe("d00"), "it was seen for six minutes: %+v", m.verdict("d00"))
+	m.silent["d00"] = false
+	m.run(6*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
+}
+
+// The probes of a drive that is probed each twenty minutes say as much as those of others.
+func TestRareProbesRefuteToo(t *testing.T) {
+	m := newMachine(t, 1)
+	m.every = 20
+	m.node.Tracker("d00", "read-4k").Every(20 * time.Minute)
+	m.run(10*day, steady)
+	m.felt = map[string]float64{"d00": 2.4}
+	m.run(2*time.Hour, steady) // a block takes an hour
+	for range 24 * 60 {
+		m.run(time.Minute, steady)
+		require.False(t, m.verdict("d00").Verdict.Blames(), "its probes are as fast as ever: %+v", m.verdict("d00"))
+	}
+}
+
+// Drives that are used in office hours only never show what their host does usually. After two days that excuses nothing.
+func TestAHostThatIsNeverKnownExcusesNothing(t *testing.T) {
+	m := newMachine(t, 6)
+	for _, id := range m.drives {
+		m.silent[id] = true
+	}
+	office := func(days int) {
+		for range days {
+			m.run(9*time.Hour, steady)
+			m.minute += 15 * 60
+		}
+	}
+	office(10)
+	require.Equal(t, record.Unjudged, m.node.Host().Verdict)
+	for _, id := range m.drives[:3] {
+		m.slower[id] = 2.4
+	}
+	office(1)
+	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
+}
+
+// What no job does is severe also on the first day, and so is a stall.
+func TestAJobExcusesNoStallsBeforeTheHostIsKnown(t *testing.T) {
+	m := newMachine(t, 8)
+	m.run(10*time.Hour, steady)
+	for _, id := range m.drives[:3] {
+		m.slower[id] = 2.2
+	}
+	m.slower["d01"] = 3.5
+	m.run(20*time.Minute, steady)
+	m.node.Stall("d02", record.Stall{Start: m.now().Add(-11 * time.Second), Length: 11 * time.Second, Cause: record.StallByDevice, InFlight: 3})
+	m.run(time.Minute, steady)
+	assert.False(t, m.severe("d00"))
+	assert.True(t, m.severe("d01"), "%+v", m.verdict("d01"))
+	assert.True(t, m.severe("d02"), "%+v", m.verdict("d02"))
+}
+
+// A spell of last year says nothing about today.
+func TestSpellsAreForgotten(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 2
+	m.run(25*time.Minute, steady)
+	m.slower["d00"] = 1
+	m.run(60*day, steady)
+	m.events = nil
+	m.slower["d00"] = 2.2
+	m.run(14*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
 }

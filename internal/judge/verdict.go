@@ -76,7 +76,7 @@ func (n *Node) tell(s *source, events []drift.Event) {
 // conclude makes one verdict from all that is known of a drive, and queues an event when it has changed.
 func (n *Node) conclude(d *drive, now time.Time) {
 	v := d.verdict(now)
-	if v.Verdict == record.Severe && d.told.Verdict != record.Severe && d.mayBeHost(v) && n.scope(d, v) == record.ScopeBatch {
+	if v.Verdict == record.Severe && d.standing() != record.Severe && d.mayBeHost(v, now) && n.scope(d, v) == record.ScopeBatch {
 		v.Verdict = record.Degraded
 	}
 	if v = d.held(v, now); v.Verdict.Blames() {
@@ -92,15 +92,28 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	})
 }
 
+// standing returns the verdict that there was evidence of last. A severe verdict that is held has none: another takes as
+// much as the first.
+func (d *drive) standing() record.DriveVerdict {
+	if d.told.Held && d.told.Verdict == record.Severe {
+		return record.Degraded
+	}
+	return d.told.Verdict
+}
+
+// hostLearns is how long after a final baseline it may not be known what the host does usually. It takes less where drives
+// have I/O all day. Where they never show it, that excuses nothing for ever.
+const hostLearns = 24 * time.Hour
+
 // mayBeHost reports whether a nightly job may explain how slow the drive is, because it is not known yet what the host
 // does usually. It explains neither stalls and errors nor what no job does.
-func (d *drive) mayBeHost(v record.Judgement) bool {
+func (d *drive) mayBeHost(v record.Judgement, now time.Time) bool {
 	if slices.Contains(v.Witnesses, byStalls) || slices.Contains(v.Witnesses, byErrors) || v.Ratio.Ratio >= certainRatio {
 		return false
 	}
 	physical := map[string]bool{}
 	for _, s := range d.sources {
-		if s.group.host != nil {
+		if s.group.host != nil || s.tracker.Maturity() == record.Final && now.Sub(s.tracker.Learned()) > hostLearns {
 			return false
 		}
 		for _, o := range s.group.members {
@@ -124,7 +137,7 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 			if x.State == record.Suspect && !s.tracker.Known(now) {
 				continue // nothing confirms or refutes it any more
 			}
-			weigh(&v, s, x, now, d.told, far, s.name == Traffic && d.probesAreFine(x.Since, now))
+			weigh(&v, s, x, now, d.standing(), far, s.name == Traffic && d.probesAreFine(x.Since, now))
 		}
 		d.weighLevels(&v, s)
 	}
@@ -159,19 +172,20 @@ func (s *source) drifted() iter.Seq[record.Drift] {
 	}
 }
 
-// weigh adds one statistic of a source to the verdict. told is the verdict so far, and contradicted says that the
+// weigh adds one statistic of a source to the verdict. standing is the verdict so far, and contradicted says that the
 // probes are fine. Witnesses that see at least severeRatio now, and have for long enough, are added to far.
-func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool, contradicted bool) {
+func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standing record.DriveVerdict, far map[string]bool, contradicted bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
 	degraded, severe, sure := degradedFrom(x, s.name), severeRatio, degradedRatio
-	if told.Verdict.Blames() {
+	if standing.Blames() {
 		degraded, sure = degraded*held, sure*held
 	}
-	if told.Verdict == record.Severe {
+	if standing == record.Severe {
 		severe *= held
 	}
 	tail := x.Statistic.IsTail() || x.Cause == record.BySlowRounds
 	slowNow := tail || s.isStillSlow(x)
+	seen := min(now.Sub(x.Since), s.last.Add(settleAfter).Sub(x.Since)) // time without rounds shows nothing
 	state := record.Watch
 	switch {
 	case x.State == record.Suspect:
@@ -182,23 +196,23 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		}
 	case x.Ratio >= severe:
 		state = record.Degraded
-		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
+		if standing != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
 			break
 		}
-		if told.Verdict != record.Severe && (now.Sub(x.Since) < s.lastsFor(x) || !slowNow) {
+		if standing != record.Severe && (seen < s.lastsFor(x) || !slowNow) {
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
-		if now.Sub(x.Since) >= severeAlone && doubtless(x) && !s.disputed(x.Since, now) && !s.isOneSided(x) {
+		if seen >= severeAlone && doubtless(x) && !s.disputed(x.Since, now) && (standing == record.Severe || !s.isOneSided(x)) {
 			state = record.Severe
 		}
 	case x.Ratio >= degraded:
 		state = record.Degraded
 	}
-	if state.Badness() > told.Verdict.Badness() && !slowNow {
+	if state.Badness() > standing.Badness() && !slowNow {
 		state = record.Watch // nothing becomes worse by what was seen earlier
-		if told.Verdict.Blames() {
-			state = told.Verdict
+		if standing.Blames() {
+			state = standing
 		}
 	}
 	if w := s.witness(); state != record.Watch && !slices.Contains(v.ThanBefore, w) {

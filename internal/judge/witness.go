@@ -7,7 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// lately is the maximum age of the last round of a source that says something about now.
+// lately is the maximum age of the last round of a source that says something about now. Where rounds are rare, it is two
+// of its blocks.
 const lately = 15 * time.Minute
 
 // agrees is the ratio from which on a probe agrees that the traffic is slower because of the drive.
@@ -45,7 +46,7 @@ const (
 // seen for long enough since the onset that the drive is about as fast as ever, it goes on to do so as long as o sees no
 // more than it did then. A drive that is too busy for rounds is not slower because of that.
 func (s *source) saysOf(o *source, onset, now time.Time) bool {
-	if now.Sub(s.last) <= lately {
+	if now.Sub(s.last) <= max(lately, 2*time.Duration(s.tracker.Slots())*drift.BlockLength) {
 		return s.tracker.Known(now)
 	}
 	by, blocks := s.tracker.ShiftSince(0, onset)
