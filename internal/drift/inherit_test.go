@@ -155,3 +155,22 @@ func TestASpellOfASlowDriveIsNoOtherDrift(t *testing.T) {
 	assert.Equal(t, since, h.p50().Since)
 	assert.InDelta(t, 1.3, h.p50().Ratio, 0.05)
 }
+
+// Each eighth round of a drive has become slow. Then all of them are.
+func TestSlowRoundsDoNotHideASlowerLevel(t *testing.T) {
+	h, c := newHistory(t), record.Conditions{Kernel: "6.1"}
+	h.run(day+12*time.Hour, 1, c)
+	stalling := func(d time.Duration, slower float64) {
+		for range int(d / (8 * time.Minute)) {
+			h.run(7*time.Minute, slower, c)
+			h.run(time.Minute, 5*slower, c)
+		}
+	}
+	stalling(6*time.Hour, 1)
+	require.Equal(t, record.BySlowRounds, h.p50().Cause)
+	stalling(40*time.Minute, 2)
+	assert.Equal(t, record.ByLevel, h.p50().Cause)
+	assert.InDelta(t, 2, h.p50().Ratio, 0.1)
+	stalling(6*time.Hour, 1)
+	assert.Equal(t, record.BySlowRounds, h.p50().Cause, "they are as common as before")
+}

@@ -92,6 +92,7 @@ func (t *Tracker) judge(i int, now time.Time) {
 	switch {
 	case !v.found():
 		t.judgeLevel(i, now)
+	case v.Cause == record.BySlowRounds && t.rose(i, now): // slow rounds must not hide that all are slower
 	case t.worse(i):
 		t.find(i, record.Regressed, record.ByLevel, slotTime(t.recent[len(t.recent)-worseBlocks].Slot), now)
 	default:
@@ -119,14 +120,28 @@ func (t *Tracker) worse(i int) bool {
 		!slices.ContainsFunc(before, func(b judged) bool { return b.Shifts[i] > v.Size+jump/2 })
 }
 
+// rose finds a slower level of statistic i, if its blocks are beyond all that is usual or a CUSUM has crossed its threshold.
+func (t *Tracker) rose(i int, now time.Time) bool {
+	if since, beyond := t.beyondRange(i); beyond {
+		t.find(i, record.Regressed, record.ByLevel, since, now)
+		return true
+	}
+	for k := range references {
+		if k == 0 && !t.current().final() {
+			continue
+		}
+		if up := t.verdicts[i].Slower[k]; up.Value >= t.plans[i][k].slower && t.worth(i, up.Since, 1) {
+			t.find(i, record.Regressed, record.ByLevel, t.onset(i, up.Since), now)
+			return true
+		}
+	}
+	return false
+}
+
 // judgeLevel checks whether a CUSUM has crossed its threshold and the shift is large enough.
 func (t *Tracker) judgeLevel(i int, now time.Time) {
 	v := &t.verdicts[i]
-	if !t.judgeable(i) {
-		return
-	}
-	if since, beyond := t.beyondRange(i); beyond {
-		t.find(i, record.Regressed, record.ByLevel, since, now)
+	if !t.judgeable(i) || t.rose(i, now) {
 		return
 	}
 	final := t.current().final()
@@ -137,9 +152,6 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 		}
 		p := t.plans[i][k]
 		switch up, down := v.Slower[k], v.Faster[k]; {
-		case up.Value >= p.slower && t.worth(i, up.Since, 1):
-			t.find(i, record.Regressed, record.ByLevel, t.onset(i, up.Since), now)
-			return
 		case final && down.Value >= p.faster && t.worth(i, down.Since, -1):
 			// Before the baseline is final, faster blocks are only learned from: the first blocks were slow.
 			t.find(i, record.Improved, record.ByLevel, t.onset(i, down.Since), now)
