@@ -78,7 +78,8 @@ func queue(from, to int) Shift {
 }
 
 // stretched extends the first and the last slope to the ends of what is judged: the knots lie in the middle of their
-// bins. The lowest part of a curve may fall; it is not extended below.
+// bins. The lowest part of a curve may fall; it is not extended below. Downwards, the slope reaches no further than between
+// the first two knots: a drive that was idle for a few minutes of its first day shows nothing about the loads between.
 func (c curve) stretched(low, high int) curve {
 	n := len(c)
 	if n < 2 {
@@ -88,6 +89,7 @@ func (c curve) stretched(low, high int) curve {
 		return knot{load, a.Shift + Shift(int(b.Shift-a.Shift)*(load-a.Load)/(b.Load-a.Load))}
 	}
 	out := c
+	low = max(low, 2*c[0].Load-c[1].Load)
 	if low < c[0].Load && c[0].Shift <= c[1].Shift {
 		out = append(curve{beyond(c[0], c[1], low)}, out...)
 	}

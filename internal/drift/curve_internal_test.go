@@ -44,3 +44,14 @@ func TestAFallingCurveIsNotExtended(t *testing.T) {
 	assert.Equal(t, Shift(1100), c.at(130))
 	assert.Equal(t, Shift(-200), c.at(0))
 }
+
+// A drive was idle for one block of its first day. That shows nothing about the loads between.
+func TestACurveDoesNotReachDownToASingleBlock(t *testing.T) {
+	blocks := levels(func(load int) Shift { return 4 * Shift(load) })
+	for i := range blocks {
+		blocks[i].Load = 400 + blocks[i].Load/3
+	}
+	lowest := learnCurve(blocks, 0).at(0)
+	blocks[0].Load = 30
+	assert.InDelta(t, lowest.Ratio(), learnCurve(blocks, 0).at(0).Ratio(), 0.05)
+}
