@@ -30,8 +30,9 @@ const (
 	toldOfHost  = 1.15
 	// forgotten is how long after its last block a host is dropped that too few drives are left to judge.
 	forgotten = 7 * 24 * time.Hour
-	// hostShare is the share of the drives that must be slower for the host to be blamed.
-	hostShare = 0.9
+	// hostShare is the share of the drives that must be slower for the host to be blamed, and mixedShare that share if
+	// others of the same model are not slower: a batch is of one model.
+	hostShare, mixedShare = 0.9, 0.8
 )
 
 // hostSettings returns the settings for the tracker of a host, which is blamed less easily than a drive.
@@ -260,12 +261,15 @@ func (g *group) learn(slot int64) {
 // recently is how many blocks decide whether a drive is slower now: an hour.
 const recently = 12
 
-// moved returns the drives that were slower than usual in their last blocks within the hour, and how many drives were
-// compared. A drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally, by
-// degradedRatio and more than its own noise. A drive without a block since the onset does not count, as its rounds may be
-// refused because of the slowdown.
-func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names []string, of int) {
+// moved returns the drives that were slower than usual in their last blocks within the hour, and those that were not. A
+// drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally, by
+// degradedRatio and more than its own noise. A drive without a block since the onset is neither, as its rounds may be
+// refused because of the slowdown. Nor is one that got faster at another time: it is measured against its former speed.
+func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, still []*source) {
 	for _, s := range g.voters {
+		if own := s.tracker.DriftOf(statistic); own.State == record.Improved && max(onset-drift.Slot(own.Since), drift.Slot(own.Since)-onset) > recently {
+			continue
+		}
 		_, noise := s.tracker.Noise(statistic)
 		enough := min(by/2, max(drift.ShiftOf(degradedRatio), noise+drift.ShiftOf(usualNoise)))
 		var values []drift.Shift
@@ -274,15 +278,13 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names [
 				values = append(values, x-g.host.Expected(statistic, n)) // what recurs daily does not count
 			}
 		}
-		if len(values) == 0 {
-			continue
-		}
-		of++
-		// Only the last blocks count, as the shift may have come a quarter of an hour ago.
-		if lowerMedian(values[max(0, len(values)-3):]) >= enough {
-			names = append(names, s.drive.ID)
+		switch {
+		case len(values) == 0:
+		case lowerMedian(values[max(0, len(values)-3):]) >= enough: // only the last blocks, as the shift may have come a quarter of an hour ago
+			moved = append(moved, s)
+		default:
+			still = append(still, s)
 		}
 	}
-	slices.Sort(names)
-	return names, of
+	return moved, still
 }

@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -306,6 +307,51 @@ func TestAHostSlowsItsDrivesUnequally(t *testing.T) {
 		m.slower[id] = []float64{2.3, 2.2, 2.2, 1.3}[i]
 	}
 	m.run(50*time.Minute, steady)
+	together := m.node.Together()
+	require.NotEmpty(t, together)
+	for _, x := range together {
+		assert.Equal(t, record.ScopeHost, x.Scope, "%s %s: %v", x.Source, x.Statistic, x.Drives)
+	}
+}
+
+// Two of 14 drives do not get slower. If they are of the same model as the others, the host is slow. If all others are of
+// one model, these are a batch.
+func TestABatchIsOfOneModel(t *testing.T) {
+	for _, model := range []string{"X", "Y"} {
+		m := newMachine(t, 12)
+		for i := range 2 {
+			id := fmt.Sprintf("e%d", i)
+			m.drives, m.slower[id] = append(m.drives, id), 1
+			m.node.AddDrive(judge.Drive{ID: id, Model: model, SizeBytes: 1 << 40})
+		}
+		m.run(36*time.Hour, steady)
+		for _, id := range m.drives[:12] {
+			m.slower[id] = 1.4
+		}
+		m.run(50*time.Minute, steady)
+		together := m.node.Together()
+		require.NotEmpty(t, together)
+		for _, x := range together {
+			assert.Len(t, x.Drives, 12)
+			assert.Equal(t, 14, x.Of)
+			if model == "X" {
+				assert.Equal(t, record.ScopeHost, x.Scope, "%s %s", x.Source, x.Statistic)
+			} else {
+				assert.Equal(t, record.ScopeBatch, x.Scope, "%s %s", x.Source, x.Statistic)
+			}
+		}
+	}
+}
+
+// Some drives got faster the day before, as by new firmware. Measured against their former speed, they are no slower now.
+func TestADriveThatGotFasterBeforeIsSlowedByItsHostToo(t *testing.T) {
+	m := newMachine(t, 8)
+	m.run(36*time.Hour, steady)
+	for _, id := range m.drives[:3] {
+		m.slower[id] = 0.75
+	}
+	m.run(day, steady)
+	m.run(40*time.Minute, func(int) float64 { return 1.35 })
 	together := m.node.Together()
 	require.NotEmpty(t, together)
 	for _, x := range together {

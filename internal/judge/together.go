@@ -147,8 +147,14 @@ func (g *group) event(e drift.Event) Event {
 // stands out, and the drives noted before stay.
 func (g *group) who(w *wander, i int, x record.Drift) {
 	last := drift.Slot(g.host.LastJudged()) // there may have been a pause since
-	names, of := g.moved(i, drift.ShiftOf(x.Ratio), drift.Slot(x.Since), last)
-	if len(names) > 0 || w.Of == 0 {
-		w.Drives, w.Of = names, of
+	moved, still := g.moved(i, drift.ShiftOf(x.Ratio), drift.Slot(x.Since), last)
+	if len(moved) == 0 && w.Of != 0 {
+		return
 	}
+	w.Drives, w.Of, w.Mixed = nil, len(moved)+len(still), false
+	for _, s := range moved {
+		w.Drives = append(w.Drives, s.drive.ID)
+		w.Mixed = w.Mixed || slices.ContainsFunc(still, func(o *source) bool { return o.drive.alike(s.drive.Drive) })
+	}
+	slices.Sort(w.Drives)
 }

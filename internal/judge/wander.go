@@ -38,16 +38,22 @@ type wander struct {
 	Since time.Time `json:"since,omitzero"`
 	// Caused says that conditions changed when the host became slower.
 	Caused bool `json:"caused,omitempty"`
-	// Drives are the drives that got slower, out of the Of that were compared.
+	// Drives are the drives that got slower, out of the Of that were compared. Mixed says that one that did not is like
+	// one that did.
 	Drives []string `json:"drives,omitempty"`
 	Of     int      `json:"of,omitempty"`
+	Mixed  bool     `json:"mixed,omitempty"`
 	// Waves are the waves that were reported and ended by themselves, the last one last.
 	Waves []wave `json:"waves,omitempty"`
 }
 
 // scope says whether it is the host or a batch.
 func (w *wander) scope() record.Scope {
-	if float64(len(w.Drives)) < hostShare*float64(w.Of) {
+	share := hostShare
+	if w.Mixed {
+		share = mixedShare
+	}
+	if float64(len(w.Drives)) < share*float64(w.Of) {
 		return record.ScopeBatch
 	}
 	return record.ScopeHost
