@@ -150,6 +150,18 @@ func (t *Tracker) unknown(i int, now time.Time) *record.WhyUnjudged {
 	return why
 }
 
+// EndUnseen ends regressions of statistics that are not compared any more, because another source shows that they are over.
+// Otherwise they would count as slowness of whatever is learned in the meantime.
+func (t *Tracker) EndUnseen(now time.Time) []Event {
+	before := t.states()
+	for i := range t.names {
+		if t.verdicts[i].State == record.Regressed && !t.fresh(i, now) {
+			t.over(i, now)
+		}
+	}
+	return t.changed(before, now)
+}
+
 // restoreCompared puts back when the statistics were compared. In the state of an older version, the recent blocks
 // tell.
 func (t *Tracker) restoreCompared(stored map[record.Statistic]compared) {

@@ -295,6 +295,11 @@ func (n *Node) settle(before int64, now time.Time) {
 		}
 		n.tellHost(g, g.judge(before-1, now))
 	}
+	for _, d := range n.drives {
+		if t := d.traffic(); t != nil && d.probesAreFast(now) {
+			n.tell(t, t.tracker.EndUnseen(now))
+		}
+	}
 	n.concludeAll(now)
 }
 

@@ -87,6 +87,26 @@ func TestWhatWasSeenEarlierMakesNothingWorse(t *testing.T) {
 	assert.False(t, m.verdict("d00").Verdict.Blames(), "%+v", m.verdict("d00"))
 }
 
+// Other work begins while a drive is slow, and is learned over the day in which the drive recovers. What the users felt before
+// is over: it must not be taken off the level of the new work.
+func TestARecoveryUnderOtherWorkIsSeenByTheProbes(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 5
+	m.run(3*time.Hour, steady)
+	m.work = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}
+	m.run(3*time.Hour, steady)
+	require.Equal(t, record.Severe, m.verdict("d00").Verdict)
+	m.slower["d00"] = 1
+	m.run(90*time.Minute, steady)
+	assert.Equal(t, record.Stable, m.node.Tracker("d00", judge.Traffic).StateOf(0))
+	m.run(2*day, steady)
+	require.Equal(t, record.Final, m.node.Tracker("d00", judge.Traffic).Maturity())
+	m.events, m.silent["d00"] = nil, true
+	m.run(2*day, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict, "%+v", m.verdict("d00"))
+}
+
 // Other work often slows reads or writes alone. A drive that got slower slows both.
 func TestReadsAloneAreNotSevere(t *testing.T) {
 	m := newMachine(t, 2)

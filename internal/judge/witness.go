@@ -35,6 +35,21 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 	return fine
 }
 
+// probesAreFast reports whether a probe has been as fast as ever for an hour. What the users of the drive felt before they
+// turned to other work is over then.
+func (d *drive) probesAreFast(now time.Time) bool {
+	for _, s := range d.sources {
+		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.tracker.StateOf(0) == record.Regressed {
+			continue
+		}
+		span := max(time.Hour, (refuted+1)*time.Duration(s.tracker.Slots())*drift.BlockLength)
+		if by, blocks := s.tracker.ShiftSince(0, now.Add(-span)); blocks >= refuted && by < drift.ShiftOf(agrees) {
+			return true
+		}
+	}
+	return false
+}
+
 const (
 	// refuted is how many blocks since an onset a source must have compared for that to count after its last round.
 	refuted = 3
