@@ -92,7 +92,7 @@ func (t *Tracker) judge(i int, now time.Time) {
 	switch {
 	case !v.found():
 		t.judgeLevel(i, now)
-	case v.Cause == record.BySlowRounds && t.rose(i, now): // slow rounds must not hide that all are slower
+	case v.Cause == record.BySlowRounds && !t.isTail(i) && x >= n.LargeAbove && t.rose(i, now): // slow rounds must not hide that all are far slower
 	case t.worse(i):
 		t.find(i, record.Regressed, record.ByLevel, slotTime(t.recent[len(t.recent)-worseBlocks].Slot), now)
 	default:

@@ -264,21 +264,15 @@ const recently = 12
 // moved returns the drives that were slower than usual in their last blocks within the hour, and those that were not. A
 // drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally, by
 // degradedRatio and more than its own noise. A drive without a block since the onset is neither, as its rounds may be
-// refused because of the slowdown. Nor is one that got faster, if it is not known any more how fast it was before the onset.
+// refused because of the slowdown.
 func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, still []*source) {
 	for _, s := range g.voters {
-		before := drift.Shift(0)
-		if s.tracker.StateOf(statistic) == record.Improved { // it is measured against its former speed
-			if before = s.between(statistic, onset-recently, onset-1); !before.Known() {
-				continue
-			}
-		}
 		_, noise := s.tracker.Noise(statistic)
 		enough := min(by/2, max(drift.ShiftOf(degradedRatio), noise+drift.ShiftOf(usualNoise)))
 		var values []drift.Shift
 		for n := max(onset, slot-recently+1); n <= slot; n++ {
 			if x := s.at(n, statistic); x.Known() {
-				values = append(values, x-before-g.host.Expected(statistic, n)) // what recurs daily does not count
+				values = append(values, x-g.host.Expected(statistic, n)) // what recurs daily does not count
 			}
 		}
 		switch {

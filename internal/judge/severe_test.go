@@ -363,22 +363,6 @@ func TestABatchIsOfOneModel(t *testing.T) {
 	}
 }
 
-// Some drives got faster the day before, as by new firmware. Measured against their former speed, they are no slower now.
-func TestADriveThatGotFasterBeforeIsSlowedByItsHostToo(t *testing.T) {
-	m := newMachine(t, 8)
-	m.run(36*time.Hour, steady)
-	for _, id := range m.drives[:3] {
-		m.slower[id] = 0.75
-	}
-	m.run(day, steady)
-	m.run(40*time.Minute, func(int) float64 { return 1.35 })
-	together := m.node.Together()
-	require.NotEmpty(t, together)
-	for _, x := range together {
-		assert.Equal(t, record.ScopeHost, x.Scope, "%s %s: %v", x.Source, x.Statistic, x.Drives)
-	}
-}
-
 // garbage runs a machine in which the probes of one drive are slower for ten minutes of each half hour.
 func (m *machine) garbage(d time.Duration, id string, slower float64, visit func()) {
 	for range int(d / time.Minute) {

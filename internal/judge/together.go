@@ -144,12 +144,9 @@ func (g *group) event(e drift.Event) Event {
 }
 
 // who notes which drives got slower by statistic i of the host. At a time of day at which that is expected, no drive
-// stands out, and the drives noted before stay. They stay for good after a day, as the time before is forgotten then.
+// stands out, and the drives noted before stay.
 func (g *group) who(w *wander, i int, x record.Drift) {
 	last := drift.Slot(g.host.LastJudged()) // there may have been a pause since
-	if w.Of != 0 && last-drift.Slot(x.Since) > dayBlocks-recently {
-		return
-	}
 	moved, still := g.moved(i, drift.ShiftOf(x.Ratio), drift.Slot(x.Since), last)
 	if len(moved) == 0 && w.Of != 0 {
 		return
