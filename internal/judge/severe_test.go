@@ -73,6 +73,35 @@ func TestWhatProbesRefutedStaysRefutedWhileTheyAreRefused(t *testing.T) {
 	assert.True(t, m.severe("d00"), "its users feel twice as much as when it was probed: %+v", m.verdict("d00"))
 }
 
+// A few good rounds say something for a quarter of an hour.
+func TestAFewGoodRoundsDoNotRefuteForLong(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.felt = map[string]float64{"d00": 2.4}
+	m.run(8*time.Minute, steady)
+	m.silent["d00"] = true
+	m.run(6*time.Minute, steady)
+	assert.False(t, m.severe("d00"))
+	m.run(30*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
+}
+
+// What was refuted is refuted as it was then. If it grows, too little for an onset of its own, the drive may have become slower.
+func TestWhatGrowsIsRefutedNoLonger(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.felt = map[string]float64{"d00": 2.1}
+	m.run(2*time.Hour, steady)
+	m.silent["d00"] = true
+	m.run(time.Hour, steady)
+	require.False(t, m.verdict("d00").Verdict.Blames())
+	for range 6 {
+		m.felt["d00"] += 0.15
+		m.run(20*time.Minute, steady)
+	}
+	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
+}
+
 // A slow spell of the traffic ends with other work, which nothing is compared with. That it was slow before makes the drive no
 // worse now.
 func TestWhatWasSeenEarlierMakesNothingWorse(t *testing.T) {
@@ -536,6 +565,20 @@ func TestAJobExcusesNoStallsBeforeTheHostIsKnown(t *testing.T) {
 	assert.False(t, m.severe("d00"))
 	assert.True(t, m.severe("d01"), "%+v", m.verdict("d01"))
 	assert.True(t, m.severe("d02"), "%+v", m.verdict("d02"))
+}
+
+// Three targets of one drive are no batch that its host may explain: a host is never judged by one drive.
+func TestTargetsOfOneDriveAreNotExcusedByTheirHost(t *testing.T) {
+	m := newMachine(t, 3)
+	for _, id := range m.drives {
+		m.node.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40, Device: "nvme0"})
+	}
+	m.run(10*time.Hour, steady)
+	for _, id := range m.drives {
+		m.slower[id] = 2.2
+	}
+	m.run(30*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
 }
 
 // A spell of last year says nothing about today.

@@ -184,7 +184,6 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 		severe *= held
 	}
 	tail := x.Statistic.IsTail() || x.Cause == record.BySlowRounds
-	slowNow := tail || s.isStillSlow(x)
 	seen := min(now.Sub(x.Since), s.last.Add(settleAfter).Sub(x.Since)) // time without rounds shows nothing
 	state := record.Watch
 	switch {
@@ -196,10 +195,8 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 		}
 	case x.Ratio >= severe:
 		state = record.Degraded
-		if standing != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
-			break
-		}
-		if standing != record.Severe && (seen < s.lastsFor(x) || !slowNow) {
+		// Severe stands under other work, too: whoever takes a sick drive out of use reads all of it.
+		if standing != record.Severe && (x.Ratio < severe*s.otherWork() || seen < s.lastsFor(x)) {
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
@@ -209,7 +206,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 	case x.Ratio >= degraded:
 		state = record.Degraded
 	}
-	if state.Badness() > standing.Badness() && !slowNow {
+	if state.Badness() > standing.Badness() && !tail && !s.isStillSlow(x) {
 		state = record.Watch // nothing becomes worse by what was seen earlier
 		if standing.Blames() {
 			state = standing
