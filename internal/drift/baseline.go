@@ -63,9 +63,10 @@ type norm struct {
 	MostRate int `json:"most_rate,omitempty"`
 	// LargeAbove is the shift above which a single round is far too slow, for the fast path.
 	LargeAbove Shift `json:"large_above"`
-	// Spell is how much slower than the blocks around it the block of the slot SpellAt was; see learnSpell.
-	Spell   Shift `json:"spell,omitempty"`
-	SpellAt int64 `json:"spell_at,omitempty"`
+	// Spells are how much slower than the blocks around it a block was at most in the month SpellMonth and in the one before;
+	// see learnSpell.
+	Spells     [2]Shift `json:"spells,omitzero"`
+	SpellMonth int64    `json:"spell_month,omitempty"`
 	// SlowAbove is the excess above which a block has a slow round, and SlowShare the share (0 to 1) of blocks that
 	// may have one.
 	SlowAbove Shift   `json:"slow_above"`
@@ -154,7 +155,7 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 		}
 		known := b.Of[i]
 		b.Of[i] = learnNorm(of, i, anchored, host, known.Daily)
-		b.Of[i].Spell, b.Of[i].SpellAt, b.Of[i].SlowAccepted = known.Spell, known.SpellAt, known.SlowAccepted
+		b.Of[i].Spells, b.Of[i].SpellMonth, b.Of[i].SlowAccepted = known.Spells, known.SpellMonth, known.SlowAccepted
 		b.Of[i].wanderWith(b.Of[0].noise)
 		if maturity == record.Final {
 			b.Of[i].LargeAbove = b.Of[i].largeAbove()

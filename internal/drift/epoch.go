@@ -49,8 +49,8 @@ type epoch struct {
 	Chained bool `json:"chained,omitempty"`
 	// OtherWork counts the blocks in a row in which others did work of a kind that the baseline has not learned.
 	OtherWork int `json:"other_work,omitempty"`
-	// ForgotSizes says that blocks of I/Os of other sizes were dropped while the baseline is learned; see forgetOtherSizes.
-	ForgotSizes bool `json:"forgot_sizes,omitempty"`
+	// Dropped are the sizes of I/Os whose blocks were dropped while the baseline is learned; see forgetOtherSizes.
+	Dropped []sizes `json:"dropped_sizes,omitempty"`
 	// Moved says which statistics the change has moved. An hour says too little about a tail, so the level of a moved
 	// tail is learned anew.
 	Moved [statistics]bool `json:"moved,omitzero"`

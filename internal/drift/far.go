@@ -32,7 +32,9 @@ func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time)
 func (n *norm) beyondBlocks() Shift { return n.Residuals[len(n.Residuals)-1] + ShiftOf(farMargin) }
 
 // beyond returns a distance that is also clearly further than any spell since.
-func (n *norm) beyond() Shift { return max(n.beyondBlocks(), n.Spell+ShiftOf(farMargin)) }
+func (n *norm) beyond() Shift {
+	return max(n.beyondBlocks(), max(n.Spells[0], n.Spells[1])+ShiftOf(farMargin))
+}
 
 // Beyond returns how much slower than the baseline statistic i must be to be clearly slower than any block that the baseline
 // was learned from, or any spell since; 0 without a baseline.
@@ -46,13 +48,13 @@ func (t *Tracker) Beyond(i int) Shift {
 // mostSpell bounds, as a ratio, how much slower than usual a spell may be that is learned.
 const mostSpell = 2
 
-// spellKept is for how many slots a spell counts.
-const spellKept = int64(30 * 24 * time.Hour / blockLength)
+// monthSlots is how many slots a month of spells has. A spell counts in its month and in the next, so that one that comes
+// once a month is known.
+const monthSlots = int64(30 * 24 * time.Hour / blockLength)
 
 // learnSpell learns how much slower a block may be than the twelve blocks before it and the twelve after it, which are two
 // hours where blocks are short. A day says too little about the garbage that a drive collects in a month. A drive that has
-// become slower stays so, and a spell that is worse than mostSpell is not learned in full. A spell counts until there is a
-// worse one, and for a month.
+// become slower stays so, and a spell that is worse than mostSpell is not learned in full.
 func (t *Tracker) learnSpell() {
 	at := len(t.recent) - shownBlocks - 1
 	if at < shownBlocks {
@@ -61,12 +63,24 @@ func (t *Tracker) learnSpell() {
 	before, after := t.recent[at-shownBlocks:at], t.recent[at+1:]
 	for i := range t.names {
 		if n := &t.current().Baseline.Of[i]; t.recent[at].Shifts[i].Known() {
-			over := min(t.recent[at].Shifts[i]-max(usual(before, i), usual(after, i)), ShiftOf(mostSpell))
-			if at := t.recent[at].Slot; over > 0 && (over >= n.Spell || at-n.SpellAt > spellKept) {
-				n.Spell, n.SpellAt = over, at
-			}
+			n.enterMonth(t.recent[at].Slot / monthSlots)
+			over := t.recent[at].Shifts[i] - max(usual(before, i), usual(after, i))
+			n.Spells[0] = max(n.Spells[0], min(over, ShiftOf(mostSpell)))
 		}
 	}
+}
+
+// enterMonth keeps the spells of the month before a month, and drops older ones.
+func (n *norm) enterMonth(month int64) {
+	switch month {
+	case n.SpellMonth:
+		return
+	case n.SpellMonth + 1:
+		n.Spells = [2]Shift{0, n.Spells[0]}
+	default:
+		n.Spells = [2]Shift{}
+	}
+	n.SpellMonth = month
 }
 
 // usual returns the median of how much slower than the baseline statistic i was in the blocks; 0 when it was not.

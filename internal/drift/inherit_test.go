@@ -174,3 +174,26 @@ func TestSlowRoundsDoNotHideASlowerLevel(t *testing.T) {
 	stalling(6*time.Hour, 1)
 	assert.Equal(t, record.BySlowRounds, h.p50().Cause, "they are as common as before")
 }
+
+// The worst spell of a month does not hide that there are others, and what was seen a month ago may come again.
+func TestSpellsAreKeptForAMonthAtLeast(t *testing.T) {
+	h, c := newHistory(t), record.Conditions{Kernel: "6.1"}
+	h.run(day+12*time.Hour, 1, c)
+	spell := func(slower float64) {
+		h.run(10*time.Minute, slower, c)
+		h.run(6*time.Hour, 1, c)
+	}
+	spell(1.9)
+	worst := h.track.Beyond(0)
+	assert.InDelta(t, 1.2*1.9, worst.Ratio(), 0.05)
+	h.run(29*day, 1, c)
+	spell(1.85)
+	assert.Equal(t, worst, h.track.Beyond(0))
+	restored := drift.NewTracker(drift.Default())
+	require.NoError(t, restored.Restore(h.track.State()))
+	assert.Equal(t, worst, restored.Beyond(0))
+	h.run(31*day, 1, c)
+	assert.InDelta(t, 1.2*1.85, h.track.Beyond(0).Ratio(), 0.05)
+	h.run(61*day, 1, c)
+	assert.Less(t, h.track.Beyond(0).Ratio(), 1.4)
+}

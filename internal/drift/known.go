@@ -156,7 +156,7 @@ func (t *Tracker) EndUnseen(now time.Time) []Event {
 	before := t.states()
 	for i := range t.names {
 		if t.verdicts[i].State == record.Regressed && !t.fresh(i, now) {
-			t.over(i, now)
+			t.verdicts[i].begin(record.Stable, now)
 		}
 	}
 	return t.changed(before, now)

@@ -105,6 +105,21 @@ func TestACurveIsLearnedFromOneKindOfWork(t *testing.T) {
 	assert.Equal(t, record.Regressed, w.traffic.StateOf(0))
 }
 
+// A machine is set up, and then put to use, both on the day on which its traffic is learned.
+func TestACurveIsLearnedFromTheLastOfManyKindsOfWork(t *testing.T) {
+	w := newWorker()
+	w.run(2*day, 5000, 4096, 0.9, 1, record.Conditions{Kernel: "6.1"})
+	after := record.Conditions{Kernel: "6.2"}
+	w.run(3*time.Hour, 5000, 1024, 0.9, 1, after)
+	w.run(12*time.Hour, 5000, 4096, 0.9, 1, after)
+	for range 60 {
+		w.run(time.Hour, 15000, 65536, 0.9, 1, after)
+		for _, x := range w.traffic.Status(w.now()).Drift {
+			require.NotEqual(t, record.Regressed, x.State, "%s: %s %.2f", w.now(), x.Statistic, x.Ratio)
+		}
+	}
+}
+
 // One block of other work hours before does not hide that the application has changed since.
 func TestASingleOddBlockDoesNotMakeACurveOfTwoKindsOfWork(t *testing.T) {
 	for hours := range 9 {

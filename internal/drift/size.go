@@ -85,24 +85,46 @@ func (e *epoch) otherWorkStays(b block) bool {
 
 // forgetOtherSizes drops all gathered blocks but those of the last hour if the I/Os of that hour are of sizes that were not
 // seen before. Such I/Os take longer or shorter under any load. A load curve through blocks of both kinds would have a
-// step where one kind ends and the other begins. It does so once: two kinds of work that take turns are both learned.
+// step where one kind ends and the other begins. Work of sizes that were dropped before is not dropped again: kinds of work
+// that take turns are all learned.
 func (e *epoch) forgetOtherSizes() {
-	if len(e.Blocks) <= otherWorkBlocks || e.ForgotSizes {
+	if len(e.Blocks) <= otherWorkBlocks || len(e.Dropped) == mostDropped {
 		return
 	}
 	before, last := e.Blocks[:len(e.Blocks)-otherWorkBlocks], e.Blocks[len(e.Blocks)-otherWorkBlocks:]
-	var usual [2]norm
+	var usual sizes
 	for i := range usual {
-		usual[i].learnSizes(before, i, oddSizes)
+		var n norm
+		n.learnSizes(before, i, oddSizes)
+		usual[i] = [2]int{n.LeastSize, n.MostSize}
 	}
-	if !slices.ContainsFunc(last, func(b block) bool { return usual[0].likeSize(b.Work, 0) && usual[1].likeSize(b.Work, 1) }) {
-		e.Blocks, e.ForgotSizes = slices.Clone(last), true
+	for _, known := range append([]sizes{usual}, e.Dropped...) {
+		if slices.ContainsFunc(last, known.have) {
+			return
+		}
 	}
+	e.Blocks, e.Dropped = slices.Clone(last), append(e.Dropped, usual)
+}
+
+// sizes are the least and the most size of reads and of writes, in bytes; 0 when not known.
+type sizes [2][2]int
+
+// mostDropped is how many kinds of work may be dropped while a baseline is learned.
+const mostDropped = 4
+
+// have reports whether the I/Os of a block are of these sizes.
+func (s sizes) have(b block) bool {
+	for i, x := range s {
+		if n := (norm{LeastSize: x[0], MostSize: x[1]}); !n.likeSize(b.Work, i) {
+			return false
+		}
+	}
+	return true
 }
 
 // learnAgain makes the epoch learn within a day what others' work takes now, as after a change of conditions. The
 // level stays, except that of traffic, which has none yet for such work.
 func (e *epoch) learnAgain() {
-	e.OtherWork, e.Inherited, e.Chained, e.Blocks, e.Beyond, e.ForgotSizes = 0, true, true, nil, nil, false
+	e.OtherWork, e.Inherited, e.Chained, e.Blocks, e.Beyond, e.Dropped = 0, true, true, nil, nil, nil
 	e.Moved = [statistics]bool{}
 }

@@ -141,7 +141,7 @@ func (n norm) validate(maturity record.Maturity) error {
 			return errors.New("what is expected of a day cannot be")
 		}
 	}
-	if !n.LargeAbove.valid() || !n.SlowAbove.valid() || !n.Spell.valid() {
+	if !n.LargeAbove.valid() || !n.SlowAbove.valid() || !n.Spells[0].valid() || !n.Spells[1].valid() {
 		return errors.New("the limits cannot be")
 	}
 	return nil

@@ -30,9 +30,9 @@ const (
 	toldOfHost  = 1.15
 	// forgotten is how long after its last block a host is dropped that too few drives are left to judge.
 	forgotten = 7 * 24 * time.Hour
-	// hostShare is the share of the drives that must be slower for the host to be blamed, and mixedShare that share if
-	// others of the same model are not slower: a batch is of one model.
-	hostShare, mixedShare = 0.9, 0.8
+	// hostShare is the share of the drives that must be slower for the host to be blamed. Of manyDrives or more it is
+	// mixedShare if the others are of the same models: then it is no fault of a model.
+	hostShare, mixedShare, manyDrives = 0.9, 0.8, 10
 )
 
 // hostSettings returns the settings for the tracker of a host, which is blamed less easily than a drive.

@@ -33,6 +33,8 @@ type machine struct {
 	felt, probed map[string]float64
 	// writes says that the traffic has writes, too, which felt does not slow, and idle that there is none.
 	writes, idle bool
+	// tail is how many times slower than usual p99 is; 0 when it is as usual.
+	tail float64
 	// every is how many minutes apart the rounds of a drive are, instead of one.
 	every int
 	// work is what others do to each drive, and busy the utilisation that results.
@@ -63,7 +65,7 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 			noise := 1 + 0.02*float64((m.minute*7+i*5)%17-8)/8
 			x := 80e-6 * m.slower[id] * noise * host(m.minute)
 			if p := x * max(1, m.probed[id]); !m.silent[id] && m.minute%max(1, m.every) == 0 {
-				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p, 1 / p}, Work: m.work, Utilisation: m.busy}, m.conditions)
+				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p}, Work: m.work, Utilisation: m.busy}, m.conditions)
 			}
 			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id])}
 			if m.writes {

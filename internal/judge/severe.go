@@ -27,11 +27,37 @@ const (
 )
 
 // isStillSlow reports whether the last rounds, however rare they are, or the last block were nearer to a drift than to the
-// baseline. What is slow for some minutes of each block may be fast in the rounds that a block ends with.
+// baseline. What is slow for some minutes of each block may be fast in the rounds that a block ends with. A block from
+// before a time without rounds does not count.
 func (s *source) isStillSlow(x record.Drift) bool {
 	i := slices.Index(s.tracker.Statistics(), x.Statistic)
-	last := max(s.tracker.LastShift(i, time.Time{}), s.at(s.block.Slot, i))
+	last := s.tracker.LastShift(i, time.Time{})
+	if slots := s.tracker.Slots(); drift.Slot(s.last)-s.block.Slot <= 2*slots {
+		last = max(last, s.at(s.block.Slot, i))
+	}
 	return last.Known() && 2*last >= drift.ShiftOf(x.Ratio)
+}
+
+// seen returns for how long a statistic was compared since the onset of a drift, up to a little more than tailLasts. Time
+// without rounds shows nothing.
+func (s *source) seen(x record.Drift, now time.Time) time.Duration {
+	i, slots := slices.Index(s.tracker.Statistics(), x.Statistic), s.tracker.Slots()
+	block := time.Duration(slots) * drift.BlockLength
+	if latest := s.last.Add(settleAfter); latest.Before(now) {
+		now = latest
+	}
+	open := drift.Slot(now) - drift.Slot(now)%slots // the block under way
+	began := func(slot int64) time.Time { return time.Unix(0, 0).Add(time.Duration(slot) * drift.BlockLength) }
+	since := func(slot int64) time.Duration { return max(0, min(block, began(slot).Add(block).Sub(x.Since))) }
+	total := min(now.Sub(began(open)), max(0, now.Sub(x.Since)))
+	for slot := open - slots; total < tailLasts+block && since(slot) > 0; slot -= slots {
+		if s.at(slot, i).Known() || slot > s.block.Slot && slot == open-slots { // a block that has just ended is not judged yet
+			total += since(slot)
+		} else if open-slot > dayBlocks/2 {
+			break
+		}
+	}
+	return total
 }
 
 // lastsFor returns how long the drive must have been that slow to be severe.
@@ -117,8 +143,8 @@ func (s *source) isOneSided(x record.Drift) bool {
 	}
 	for i := range s.speeds() {
 		by, blocks := s.tracker.ShiftSince(i, x.Since)
-		lately := s.between(i, s.block.Slot-recently+1, s.block.Slot).Known()
-		if s.tracker.Statistics()[i] != x.Statistic && blocks > 0 && lately && by < drift.ShiftOf(beyondDoubt) {
+		measured := s.between(i, s.block.Slot-recently+1, s.block.Slot).Known()
+		if s.tracker.Statistics()[i] != x.Statistic && blocks > 0 && measured && by < drift.ShiftOf(beyondDoubt) {
 			return true
 		}
 	}

@@ -363,31 +363,29 @@ func TestAHostSlowsItsDrivesUnequally(t *testing.T) {
 	}
 }
 
-// Two of 14 drives do not get slower. If they are of the same model as the others, the host is slow. If all others are of
-// one model, these are a batch.
+// A few drives do not get slower. If they are of the same model as the others, the host is slow. If one is of another model, or
+// if there are few drives, the others are a batch.
 func TestABatchIsOfOneModel(t *testing.T) {
-	for _, model := range []string{"X", "Y"} {
-		m := newMachine(t, 12)
-		for i := range 2 {
+	for _, c := range []struct {
+		slow, same, other int
+		scope             record.Scope
+	}{{12, 2, 0, record.ScopeHost}, {12, 0, 2, record.ScopeBatch}, {12, 1, 1, record.ScopeBatch}, {4, 1, 0, record.ScopeBatch}} {
+		m := newMachine(t, c.slow+c.same)
+		for i := range c.other {
 			id := fmt.Sprintf("e%d", i)
 			m.drives, m.slower[id] = append(m.drives, id), 1
-			m.node.AddDrive(judge.Drive{ID: id, Model: model, SizeBytes: 1 << 40})
+			m.node.AddDrive(judge.Drive{ID: id, Model: "Y", SizeBytes: 1 << 40})
 		}
 		m.run(36*time.Hour, steady)
-		for _, id := range m.drives[:12] {
+		for _, id := range m.drives[:c.slow] {
 			m.slower[id] = 1.4
 		}
 		m.run(50*time.Minute, steady)
 		together := m.node.Together()
 		require.NotEmpty(t, together)
 		for _, x := range together {
-			assert.Len(t, x.Drives, 12)
-			assert.Equal(t, 14, x.Of)
-			if model == "X" {
-				assert.Equal(t, record.ScopeHost, x.Scope, "%s %s", x.Source, x.Statistic)
-			} else {
-				assert.Equal(t, record.ScopeBatch, x.Scope, "%s %s", x.Source, x.Statistic)
-			}
+			assert.Len(t, x.Drives, c.slow)
+			assert.Equal(t, c.scope, x.Scope, "%+v: %s %s", c, x.Source, x.Statistic)
 		}
 	}
 }
@@ -593,4 +591,86 @@ func TestSpellsAreForgotten(t *testing.T) {
 	m.slower["d00"] = 2.2
 	m.run(14*time.Minute, steady)
 	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
+}
+
+// A drive with known spells has to be slow for half an hour. It was for less, and is fast again.
+func TestADriveThatIsFastAgainDoesNotBecomeSevere(t *testing.T) {
+	for _, minutes := range []int{22, 25} {
+		m := newMachine(t, 1)
+		m.run(36*time.Hour, steady)
+		m.slower["d00"] = 2
+		m.run(10*time.Minute, steady)
+		m.slower["d00"] = 1
+		m.run(30*time.Hour, steady)
+		m.events, m.slower["d00"] = nil, 2
+		m.run(time.Duration(minutes)*time.Minute, steady)
+		require.False(t, m.severe("d00"))
+		m.slower["d00"] = 1
+		m.run(time.Hour, steady)
+		assert.False(t, m.severe("d00"), "%d minutes", minutes)
+	}
+}
+
+// A fast round after a time without rounds says that the drive is fast, not that it was slow all the time.
+func TestAFastRoundAfterAGapIsNoSlowness(t *testing.T) {
+	for _, after := range []float64{1, 2.1} {
+		m := newMachine(t, 1)
+		m.run(36*time.Hour, steady)
+		m.slower["d00"] = 2
+		m.run(10*time.Minute, steady)
+		m.slower["d00"] = 1
+		m.run(30*time.Hour, steady)
+		m.events, m.idle, m.slower["d00"] = nil, true, 2.1
+		m.run(13*time.Minute, steady)
+		m.silent["d00"] = true
+		m.run(30*time.Minute, steady)
+		m.silent["d00"], m.slower["d00"] = false, after
+		m.run(3*time.Minute, steady)
+		assert.False(t, m.severe("d00"), "it was seen for 16 minutes of 30: %+v", m.verdict("d00"))
+		m.run(30*time.Minute, steady)
+		assert.Equal(t, after > 1, m.severe("d00"))
+	}
+}
+
+// A tail is slow for some minutes, and then there are no rounds.
+func TestATailHasToBeSeenForAnHour(t *testing.T) {
+	m := newMachine(t, 1)
+	m.idle = true
+	m.run(2*day, steady)
+	m.tail = 6
+	for range 20 {
+		if m.run(time.Minute, steady); m.node.Tracker("d00", "read-4k").StateOf(2) == record.Regressed {
+			break
+		}
+	}
+	require.Equal(t, record.Regressed, m.node.Tracker("d00", "read-4k").StateOf(2))
+	m.silent["d00"] = true
+	m.run(3*time.Hour, steady)
+	assert.False(t, m.verdict("d00").Verdict.Blames(), "%+v", m.verdict("d00"))
+	m.silent["d00"] = false
+	m.run(80*time.Minute, steady)
+	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+}
+
+// The users of a drive did nothing since it was slow. One of its probes is fast, and another is still slow.
+func TestAFastProbeDoesNotEndWhatAnotherStillSees(t *testing.T) {
+	m := newMachine(t, 1)
+	m.writes = true
+	second := 1.0
+	run := func(d time.Duration) {
+		for range int(d / time.Minute) {
+			m.run(time.Minute, steady)
+			x := 40e-6 * second * (1 + 0.02*float64((m.minute*7+3)%17-8)/8)
+			m.node.Round("d00", "write-4k", drift.Round{Time: m.now(), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Work: m.work}, m.conditions)
+		}
+	}
+	run(36 * time.Hour)
+	second, m.felt = 3, map[string]float64{"d00": 3}
+	run(2 * time.Hour)
+	m.idle = true
+	run(2 * time.Hour)
+	assert.Equal(t, record.Regressed, m.node.Tracker("d00", judge.Traffic).StateOf(0))
+	second = 1
+	run(70 * time.Minute)
+	assert.Equal(t, record.Stable, m.node.Tracker("d00", judge.Traffic).StateOf(0))
 }

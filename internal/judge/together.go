@@ -151,10 +151,12 @@ func (g *group) who(w *wander, i int, x record.Drift) {
 	if len(moved) == 0 && w.Of != 0 {
 		return
 	}
-	w.Drives, w.Of, w.Mixed = nil, len(moved)+len(still), false
+	w.Drives, w.Of = nil, len(moved)+len(still)
 	for _, s := range moved {
 		w.Drives = append(w.Drives, s.drive.ID)
-		w.Mixed = w.Mixed || slices.ContainsFunc(still, func(o *source) bool { return o.drive.alike(s.drive.Drive) })
 	}
 	slices.Sort(w.Drives)
+	w.Mixed = !slices.ContainsFunc(still, func(s *source) bool {
+		return !slices.ContainsFunc(moved, func(o *source) bool { return o.drive.alike(s.drive.Drive) })
+	})
 }

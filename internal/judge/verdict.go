@@ -184,23 +184,23 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 		severe *= held
 	}
 	tail := x.Statistic.IsTail() || x.Cause == record.BySlowRounds
-	seen := min(now.Sub(x.Since), s.last.Add(settleAfter).Sub(x.Since)) // time without rounds shows nothing
+	seen := s.seen(x, now)
 	state := record.Watch
 	switch {
 	case x.State == record.Suspect:
 	case contradicted, x.Statistic == record.OthersFlushLatency: // a flush takes as long as there is data to flush
 	case tail:
-		if now.Sub(x.Since) >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded && x.Lower >= sure) {
+		if seen >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded && x.Lower >= sure) {
 			state = record.Degraded
 		}
 	case x.Ratio >= severe:
 		state = record.Degraded
 		// Severe stands under other work, too: whoever takes a sick drive out of use reads all of it.
-		if standing != record.Severe && (x.Ratio < severe*s.otherWork() || seen < s.lastsFor(x)) {
+		if standing != record.Severe && (x.Ratio < severe*s.otherWork() || seen < s.lastsFor(x) || !s.isStillSlow(x)) {
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
-		if seen >= severeAlone && doubtless(x) && !s.disputed(x.Since, now) && (standing == record.Severe || !s.isOneSided(x)) {
+		if (standing == record.Severe || seen >= severeAlone) && doubtless(x) && !s.disputed(x.Since, now) && (standing == record.Severe || !s.isOneSided(x)) {
 			state = record.Severe
 		}
 	case x.Ratio >= degraded:

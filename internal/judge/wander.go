@@ -38,8 +38,8 @@ type wander struct {
 	Since time.Time `json:"since,omitzero"`
 	// Caused says that conditions changed when the host became slower.
 	Caused bool `json:"caused,omitempty"`
-	// Drives are the drives that got slower, out of the Of that were compared. Mixed says that one that did not is like
-	// one that did.
+	// Drives are the drives that got slower, out of the Of that were compared. Mixed says that each that did not is
+	// like one that did.
 	Drives []string `json:"drives,omitempty"`
 	Of     int      `json:"of,omitempty"`
 	Mixed  bool     `json:"mixed,omitempty"`
@@ -50,7 +50,7 @@ type wander struct {
 // scope says whether it is the host or a batch.
 func (w *wander) scope() record.Scope {
 	share := hostShare
-	if w.Mixed {
+	if w.Mixed && w.Of >= manyDrives {
 		share = mixedShare
 	}
 	if float64(len(w.Drives)) < share*float64(w.Of) {

@@ -35,19 +35,25 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 	return fine
 }
 
-// probesAreFast reports whether a probe has been as fast as ever for an hour. What the users of the drive felt before they
+// probesAreFast reports whether the probes have been as fast as ever over the last hour. What the users of the drive felt before they
 // turned to other work is over then.
 func (d *drive) probesAreFast(now time.Time) bool {
+	fast := false
 	for _, s := range d.sources {
-		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.tracker.StateOf(0) == record.Regressed {
+		if s.name == Traffic || s.tracker.Maturity() != record.Final {
 			continue
 		}
-		span := max(time.Hour, (refuted+1)*time.Duration(s.tracker.Slots())*drift.BlockLength)
-		if by, blocks := s.tracker.ShiftSince(0, now.Add(-span)); blocks >= refuted && by < drift.ShiftOf(agrees) {
-			return true
+		for x := range s.drifted() {
+			if isSpeed(x.Statistic) {
+				return false
+			}
 		}
+		block := time.Duration(s.tracker.Slots()) * drift.BlockLength
+		span := max(time.Hour, (refuted+1)*block)
+		by, blocks := s.tracker.ShiftSince(0, now.Add(-span))
+		fast = fast || by < drift.ShiftOf(agrees) && time.Duration(blocks+2)*block >= span // the last may not be over
 	}
-	return false
+	return fast
 }
 
 const (
