@@ -28,8 +28,11 @@ const (
 
 // isStillSlow reports whether the last rounds, however rare they are, or the last block were nearer to a drift than to the
 // baseline. What is slow for some minutes of each block may be fast in the rounds that a block ends with. A block from
-// before a time without rounds does not count.
-func (s *source) isStillSlow(x record.Drift) bool {
+// before a time without rounds does not count, and nothing does after an hour without rounds.
+func (s *source) isStillSlow(x record.Drift, now time.Time) bool {
+	if !s.tracker.Known(now) {
+		return false
+	}
 	i := slices.Index(s.tracker.Statistics(), x.Statistic)
 	last := s.tracker.LastShift(i, time.Time{})
 	if slots := s.tracker.Slots(); drift.Slot(s.last)-s.block.Slot <= 2*slots {
@@ -62,10 +65,12 @@ func (s *source) seen(x record.Drift, now time.Time) time.Duration {
 
 // lastsFor returns how long the drive must have been that slow to be severe.
 func (s *source) lastsFor(x record.Drift) time.Duration {
+	i, onset := slices.Index(s.tracker.Statistics(), x.Statistic), drift.Slot(x.Since)
+	before := max(0, s.between(i, onset-recently, onset-1)) // a drive that is slow has its spells on top of that
 	switch {
 	case x.Ratio >= certainRatio:
 		return 0
-	case drift.ShiftOf(x.Ratio) < s.tracker.Beyond(slices.Index(s.tracker.Statistics(), x.Statistic)):
+	case drift.ShiftOf(x.Ratio) < before+s.tracker.Beyond(i):
 		return spellLasts
 	}
 	return severeTogether

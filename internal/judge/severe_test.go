@@ -200,6 +200,25 @@ func TestSpellsThatPassedAreLearned(t *testing.T) {
 	assert.True(t, m.severe("d00"), "no spell lasts that long")
 }
 
+// A drive that is slow has its spells on top of that.
+func TestASlowDriveHasItsSpellsOnTop(t *testing.T) {
+	m := newMachine(t, 1)
+	spells := func(minute int) float64 {
+		if minute%197 < 15 {
+			return 1.7
+		}
+		return 1
+	}
+	m.run(36*time.Hour, steady)
+	m.run(36*time.Hour+30*time.Minute, spells)
+	m.slower["d00"] = 1.3
+	m.run(2*day, spells)
+	assert.False(t, m.severe("d00"))
+	m.slower["d00"] = 5
+	m.run(15*time.Minute, steady)
+	assert.True(t, m.severe("d00"), "no spell explains that: %+v", m.verdict("d00"))
+}
+
 // All drives of a new node have their first night. What a job does to them then is known to nobody.
 func TestANightlyJobIsNotSevereBeforeTheHostIsKnown(t *testing.T) {
 	m := newMachine(t, 8)
@@ -591,6 +610,23 @@ func TestSpellsAreForgotten(t *testing.T) {
 	m.slower["d00"] = 2.2
 	m.run(14*time.Minute, steady)
 	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
+}
+
+// The last rounds of the probes were in a slow spell. Since then, all were refused. What the users feel the day after has one
+// witness.
+func TestRoundsOfYesterdayAreNoWitness(t *testing.T) {
+	m := newMachine(t, 2)
+	m.writes = true
+	m.run(36*time.Hour, steady)
+	m.probed = map[string]float64{"d00": 2.3}
+	m.run(12*time.Minute, steady)
+	m.silent["d00"] = true
+	m.run(16*time.Hour, steady)
+	require.Equal(t, record.Regressed, m.node.Tracker("d00", "read-4k").StateOf(0))
+	require.False(t, m.severe("d00"))
+	m.felt = map[string]float64{"d00": 2.1}
+	m.run(40*time.Minute, steady)
+	assert.False(t, m.severe("d00"), "reads alone are not enough: %+v", m.verdict("d00"))
 }
 
 // A drive with known spells has to be slow for half an hour. It was for less, and is fast again.

@@ -196,7 +196,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 	case x.Ratio >= severe:
 		state = record.Degraded
 		// Severe stands under other work, too: whoever takes a sick drive out of use reads all of it.
-		if standing != record.Severe && (x.Ratio < severe*s.otherWork() || seen < s.lastsFor(x) || !s.isStillSlow(x)) {
+		if standing != record.Severe && (x.Ratio < severe*s.otherWork() || seen < s.lastsFor(x) || !s.isStillSlow(x, now)) {
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
@@ -206,7 +206,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 	case x.Ratio >= degraded:
 		state = record.Degraded
 	}
-	if state.Badness() > standing.Badness() && !tail && !s.isStillSlow(x) {
+	if state.Badness() > standing.Badness() && !tail && !s.isStillSlow(x, now) {
 		state = record.Watch // nothing becomes worse by what was seen earlier
 		if standing.Blames() {
 			state = standing
