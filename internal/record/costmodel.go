@@ -23,6 +23,12 @@ type CostModel struct {
 	Learned *LearnedCosts `json:"learned,omitempty"`
 }
 
+// HasLines reports whether the model has its lines, and the latencies that one of them was made from. A file that was not
+// written by ssdprobe may have some of these without the others.
+func (m CostModel) HasLines() bool {
+	return m.ModelLine != "" && m.QoSLine != "" && m.Read != nil && m.Write != nil
+}
+
 // CostCoefficient is one of the six coefficients of the model.
 type CostCoefficient struct {
 	Name string `json:"name"` // rbps, rseqiops, rrandiops, wbps, wseqiops or wrandiops

@@ -19,7 +19,7 @@ func modelSection(r record.RunReport) []document.Section {
 	}
 	m := *r.Analysis.CostModel
 	s := document.Section{ID: "model", Title: "Cost model", Lead: modelLead(m, cmp.Or(r.Device.Name, r.Target))}
-	if m.ModelLine != "" {
+	if m.HasLines() {
 		s.Answer = append(s.Answer, modelWarnings(m),
 			document.Gap{}, document.Sentence("/sys/fs/cgroup/io.cost.model takes this line:"), document.Code(m.ModelLine),
 			document.Sentence("/sys/fs/cgroup/io.cost.qos takes this line, which switches io.cost on for the device:"), document.Code(m.QoSLine))
@@ -29,7 +29,7 @@ func modelSection(r record.RunReport) []document.Section {
 		s.Answer = append(s.Answer, document.Sentence("Stop what else uses the device or the CPUs, and run the suite again. "+
 			"One good repeat of each coefficient is enough; --repeats 9 gives more chances, and a shorter --set time makes a good repeat more likely."))
 	}
-	if m.QoSLine != "" {
+	if m.HasLines() {
 		s.Blocks = append(s.Blocks, document.Gap{}, document.Sentence(qosText(m)))
 	}
 	if costs := costTable(m); len(costs.Rows) > 0 {
