@@ -10,9 +10,9 @@ const (
 )
 
 // Far reports whether statistic i was slower by at least limit in the last completed blocks, and clearly further
-// above its level of the hour before than any block of the baseline, or any spell since, was above its own. A statistic that has become
-// slower varies as it did before. If its level at this time yesterday was higher than that of the hour before, it
-// counts instead. Far returns since when, and by how much at least.
+// above its level of the hour before than any block of the baseline, or any spell since, was above its own. A statistic
+// that has become slower varies as it did before. If its level at this time yesterday was higher than that of the hour
+// before, it counts instead. Far returns since when, and by how much at least.
 func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time) (since time.Time, by Shift, far bool) {
 	if len(t.recent) < farBlocks || !t.judgeable(i) {
 		return since, 0, false

@@ -111,8 +111,8 @@ func (s *source) speeds() iter.Seq[int] {
 }
 
 // agree makes the verdict severe when two witnesses agree: each has found that the drive is at half its speed, and for
-// how long is enough (see lastsFor), or has seen so in two blocks, more clearly than ever before. At least one of them has to be beyond doubt, because both see
-// the noise of the drive and of its host. Each alone would need more time.
+// how long is enough (see lastsFor), or has seen so in two blocks, more clearly than ever before. At least one of them has
+// to be beyond doubt, because both see the noise of the drive and of its host. Each alone would need more time.
 func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	felt, severe := record.Judgement{}, severeRatio
 	if d.standing() == record.Severe {

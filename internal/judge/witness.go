@@ -35,8 +35,8 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 	return fine
 }
 
-// probesAreFast reports whether the probes have been as fast as ever over the last hour. What the users of the drive felt before they
-// turned to other work is over then.
+// probesAreFast reports whether the probes have been as fast as ever over the last hour. What the users of the drive felt
+// before they turned to other work is over then.
 func (d *drive) probesAreFast(now time.Time) bool {
 	fast := false
 	for _, s := range d.sources {

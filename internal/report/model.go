@@ -23,14 +23,12 @@ func modelSection(r record.RunReport) []document.Section {
 		s.Answer = append(s.Answer, modelWarnings(m),
 			document.Gap{}, document.Sentence("/sys/fs/cgroup/io.cost.model takes this line:"), document.Code(m.ModelLine),
 			document.Sentence("/sys/fs/cgroup/io.cost.qos takes this line, which switches io.cost on for the device:"), document.Code(m.QoSLine))
+		s.Blocks = append(s.Blocks, document.Gap{}, document.Sentence(qosText(m)))
 	}
 	s.Answer = append(s.Answer, document.Gap{}, coefficientTable(m))
 	if onlyDisturbed(m.Coefficients) {
 		s.Answer = append(s.Answer, document.Sentence("Stop what else uses the device or the CPUs, and run the suite again. "+
 			"One good repeat of each coefficient is enough; --repeats 9 gives more chances, and a shorter --set time makes a good repeat more likely."))
-	}
-	if m.HasLines() {
-		s.Blocks = append(s.Blocks, document.Gap{}, document.Sentence(qosText(m)))
 	}
 	if costs := costTable(m); len(costs.Rows) > 0 {
 		s.Blocks = append(s.Blocks, document.Gap{}, costs, document.Gap{}, document.Sentence(twoModels(m)))
