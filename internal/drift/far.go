@@ -24,8 +24,25 @@ func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time)
 	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
 	by = min(last[0].Shifts[i], last[1].Shifts[i]) // a block without the statistic has the least shift
 	fresh := now.Sub(slotTime(last[0].Slot)) <= time.Duration((farBlocks+1)*t.Slots()+1)*blockLength
-	far = fresh && by >= limit && by >= max(yesterday(), usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
+	far = fresh && by >= limit+t.below(i, last[0].Slot) && by >= max(yesterday(), usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
 	return slotTime(last[0].Slot), by, far
+}
+
+// mostBelow bounds, as a ratio, how much faster than its baseline a drive counts as before it got slower.
+const mostBelow = 1.25
+
+// Before returns the level of statistic i, which has regressed, just before it did so; 0 if that was not below the baseline.
+// The first day may have been a slow one: a drive that got twice as slow is less than that above such a baseline.
+func (t *Tracker) Before(i int) Shift { return t.verdicts[i].Before }
+
+// below returns how far statistic i was below its baseline in the hours before a slot; 0 if it was not, or if less than an
+// hour is known.
+func (t *Tracker) below(i int, before int64) Shift {
+	level, blocks := t.levelWithin(i, 0, before, recentBlocks)
+	if blocks < shownBlocks {
+		return 0
+	}
+	return min(0, max(level, -ShiftOf(mostBelow)))
 }
 
 // beyondBlocks returns a distance that is clearly further above a level than any block of the baseline was.

@@ -218,7 +218,7 @@ func (t *Tracker) clockSetBack(now time.Time) {
 	for i, v := range t.verdicts {
 		t.verdicts[i] = verdict{
 			State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution,
-			BackReference: v.BackReference, BackThreshold: v.BackThreshold, Followed: v.Followed, Size: v.Size,
+			BackReference: v.BackReference, BackThreshold: v.BackThreshold, Followed: v.Followed, Size: v.Size, Before: v.Before,
 		}
 		if v.Since.After(now) {
 			t.verdicts[i].Since = now

@@ -159,6 +159,9 @@ func (v verdict) validate() error {
 	if !v.BackReference.valid() || v.BackThreshold < 0 || v.BackThreshold > 1e6 {
 		return errors.New("what ends the drift cannot be")
 	}
+	if !v.Size.valid() || v.Before > 0 || v.Before < -ShiftOf(mostBelow) {
+		return errors.New("the size of the drift cannot be")
+	}
 	if v.Fast.Count < 0 || v.Fast.Others < 0 || len(v.Fast.Shifts) > stretchKept {
 		return errors.New("the run of slow rounds cannot be")
 	}

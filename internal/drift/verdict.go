@@ -17,6 +17,8 @@ type verdict struct {
 	Attribution []record.Change   `json:"attribution,omitempty"`
 	// Size is how large the drift was when it was found.
 	Size Shift `json:"size,omitempty"`
+	// Before is the level just before a regression if it was below the baseline, else 0; see Before.
+	Before Shift `json:"before,omitempty"`
 
 	// Slower and Faster look for a change of level, each CUSUM for another size of shift.
 	Slower [references]cusum `json:"slower"`
@@ -214,6 +216,10 @@ func (t *Tracker) find(i int, state record.DriftState, cause record.Cause, onset
 	v := &t.verdicts[i]
 	v.State, v.Since, v.Cause, v.Back = state, onset, cause, cusum{}
 	v.BackReference, v.BackThreshold, v.Followed, v.Size = 0, 0, false, v.Fast.middle()
+	v.Before = 0
+	if state == record.Regressed {
+		v.Before = t.below(i, slot(onset))
+	}
 	v.Attribution = t.changesNear(onset)
 	t.prepareBack(i)
 	v.Fast = stretch{}

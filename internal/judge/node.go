@@ -264,7 +264,7 @@ func (n *Node) Advance(now time.Time) []Event {
 		n.concludeAll(now)
 	default:
 		for _, d := range n.drives {
-			if d.trouble.any() {
+			if d.trouble.any() || d.told.Verdict == record.Degraded && d.told.Ratio.Ratio >= certainRatio {
 				n.conclude(d, now)
 			}
 		}

@@ -26,6 +26,11 @@ const (
 	spellLasts     = 30 * time.Minute
 )
 
+// severeFrom returns the ratio from which on a drift is severe. It is lower if the drive was faster than its baseline before.
+func (s *source) severeFrom(x record.Drift) float64 {
+	return severeRatio * s.tracker.Before(slices.Index(s.tracker.Statistics(), x.Statistic)).Ratio()
+}
+
 // isStillSlow reports whether the last rounds, however rare they are, or the last block were nearer to a drift than to the
 // baseline. What is slow for some minutes of each block may be fast in the rounds that a block ends with. A block from
 // before a time without rounds does not count, and nothing does after an hour without rounds.
@@ -110,6 +115,17 @@ func (s *source) speeds() iter.Seq[int] {
 	}
 }
 
+// beyondAll reports whether statistic i was slower by a ratio in the last blocks, more clearly than ever before: see drift.Far.
+func (s *source) beyondAll(i int, ratio float64, now time.Time) (since time.Time, by drift.Shift, far bool) {
+	return s.tracker.Far(i, drift.ShiftOf(ratio*s.otherWork()), func() drift.Shift { return s.yesterday(i, drift.Slot(now)) }, now)
+}
+
+// isFar reports the same for a drift.
+func (s *source) isFar(x record.Drift, now time.Time) bool {
+	_, _, far := s.beyondAll(slices.Index(s.tracker.Statistics(), x.Statistic), severeRatio, now)
+	return far
+}
+
 // agree makes the verdict severe when two witnesses agree: each has found that the drive is at half its speed, and for
 // how long is enough (see lastsFor), or has seen so in two blocks, more clearly than ever before. At least one of them has
 // to be beyond doubt, because both see the noise of the drive and of its host. Each alone would need more time.
@@ -119,9 +135,8 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 		severe *= held
 	}
 	for _, s := range d.sources {
-		limit := drift.ShiftOf(severe * s.otherWork())
 		for i := range s.speeds() {
-			if since, by, ok := s.tracker.Far(i, limit, func() drift.Shift { return s.yesterday(i, drift.Slot(now)) }, now); ok {
+			if since, by, ok := s.beyondAll(i, severe, now); ok {
 				far[s.witness()] = true
 				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since)
 			}

@@ -299,3 +299,53 @@ func TestAFastProbeDoesNotEndWhatAnotherStillSees(t *testing.T) {
 	run(70 * time.Minute)
 	assert.Equal(t, record.Stable, m.node.Tracker("d00", judge.Traffic).StateOf(0))
 }
+
+// The first day was a slow one, so twice as slow as yesterday is less than twice as slow as the baseline.
+func TestTwiceAsSlowAsYesterdayIsSevere(t *testing.T) {
+	for slower, severe := range map[float64]bool{2: true, 1.7: false} {
+		for _, idle := range []bool{false, true} {
+			m := newMachine(t, 1)
+			m.idle = idle
+			m.run(36*time.Hour, steady)
+			m.slower["d00"] = 0.87
+			m.run(12*time.Hour, steady)
+			require.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+			m.slower["d00"] = slower * 0.87
+			m.run(15*time.Minute, steady)
+			assert.Equal(t, severe, m.severe("d00"), "%g times slower, idle: %v: %+v", slower, idle, m.verdict("d00"))
+			m.run(12*time.Hour, steady)
+			assert.Equal(t, severe, m.verdict("d00").Verdict == record.Severe, "%g times slower, idle: %v: %+v", slower, idle, m.verdict("d00"))
+		}
+	}
+}
+
+// A drive with idle users collects garbage for a quarter of each hour. Its interval is wide, but its last blocks are clearly
+// above all that it ever did.
+func TestOneWitnessOfANoisyDriveNeedsNoInterval(t *testing.T) {
+	m := newMachine(t, 1)
+	m.idle = true
+	m.run(36*time.Hour+20*time.Minute, collecting)
+	m.slower["d00"] = 2.1
+	m.run(15*time.Minute, collecting)
+	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
+	m.slower["d00"] = 1.3
+	m.events = nil
+	m.run(12*time.Hour, collecting)
+	m.events = nil
+	m.run(12*time.Hour, collecting)
+	assert.False(t, m.severe("d00"), "1.3 times and a spell are 1.95 times")
+}
+
+// Ten minutes are enough if no noise explains it. They need not end with a block.
+func TestFarBeyondDoubtIsSevereAfterTenMinutes(t *testing.T) {
+	for wait := range 5 {
+		m := newMachine(t, 1)
+		m.idle = true
+		m.run(36*time.Hour+time.Duration(wait)*time.Minute, steady)
+		m.slower["d00"] = 10
+		m.run(8*time.Minute, steady)
+		require.False(t, m.severe("d00"))
+		m.run(3*time.Minute, steady)
+		assert.True(t, m.severe("d00"), "%d min after a block began: %+v", wait, m.verdict("d00"))
+	}
+}

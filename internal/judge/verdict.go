@@ -176,7 +176,7 @@ func (s *source) drifted() iter.Seq[record.Drift] {
 // probes are fine. Witnesses that see at least severeRatio now, and have for long enough, are added to far.
 func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standing record.DriveVerdict, far map[string]bool, contradicted bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
-	degraded, severe, sure := degradedFrom(x, s.name), severeRatio, degradedRatio
+	degraded, severe, sure := degradedFrom(x, s.name), s.severeFrom(x), degradedRatio
 	if standing.Blames() {
 		degraded, sure = degraded*held, sure*held
 	}
@@ -200,7 +200,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
-		if (standing == record.Severe || seen >= severeAlone) && doubtless(x) && !s.disputed(x.Since, now) && (standing == record.Severe || !s.isOneSided(x)) {
+		if (standing == record.Severe || seen >= severeAlone) && (doubtless(x) || s.isFar(x, now)) && !s.disputed(x.Since, now) && (standing == record.Severe || !s.isOneSided(x)) {
 			state = record.Severe
 		}
 	case x.Ratio >= degraded:

@@ -44,12 +44,18 @@ func (s *Score) FalseHosts(severities ...Severity) Rate {
 	}), s.Nodes}
 }
 
+// without returns the score without some of the false verdicts.
+func (s *Score) without(these func(Wrong) bool) *Score {
+	return &Score{Wrong: slices.DeleteFunc(slices.Clone(s.Wrong), these), Drives: s.Drives}
+}
+
 // WriteFleet writes the figures of a fleet: false verdicts by kind, delays by kind, and what would have paged a
 // person.
 func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "false verdicts about drives\t%s\n", s.FalseDrives(Degraded, Severe))
 	fmt.Fprintf(w, "  severe\t%s\n", s.FalseDrives(Severe))
+	fmt.Fprintf(w, "    of drives that are no slower\t%s\n", s.without(func(x Wrong) bool { return x.Why == Overstated }).FalseDrives(Severe))
 	fmt.Fprintf(w, "  and statistics that regressed falsely\t%s\n", s.FalseDrives())
 	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
 	fmt.Fprintf(w, "  as degraded or severe, which alerts\t%s\n", s.FalseHosts(Degraded, Severe))
@@ -60,7 +66,7 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintln(w, "\nsevere without a break for\tfalse\tof those that are twice as slow for good")
 	for _, d := range []time.Duration{10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour} {
 		short := func(stood time.Duration) bool { return stood < d }
-		long := Score{Wrong: slices.DeleteFunc(slices.Clone(s.Wrong), func(x Wrong) bool { return x.Severity != Severe || short(x.Stood) }), Drives: s.Drives}
+		long := s.without(func(x Wrong) bool { return x.Severity != Severe || short(x.Stood) })
 		fmt.Fprintf(w, "%s\t%s\t%d of %d\n", Minutes(d), long.FalseDrives(Severe), len(slices.DeleteFunc(slices.Clone(s.Stood), short)), len(s.Stood))
 	}
 	fmt.Fprintln(w, "\nfalse verdicts\tseverity\twhy\tby\tnoise of the drive\tin the day after\tcount")
