@@ -27,8 +27,8 @@ type Measurement struct {
 	Start   time.Time `json:"start"`
 	Outcome Outcome   `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"` // why the outcome is not ok
-	// Loaded marks a small round that ran although the device was busy, because none had run for long. It is only
-	// compared with other loaded rounds.
+	// Loaded marks a small round that ran although the device was busy, because none had run for long. It is
+	// compared with what is expected under that load, except for its tails.
 	Loaded bool `json:"loaded,omitempty"`
 
 	// Duration is the wall time of the counted I/Os.

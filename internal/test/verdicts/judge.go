@@ -99,8 +99,8 @@ type told struct {
 func (b *bench) take(id string, s drifttest.Sample) {
 	o := s.Others
 	work := drift.Work{Known: o.Known, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
-	if !s.Refused() && !s.Loaded { // like judge.Node.Add: a loaded round is not compared
-		b.node.Round(id, Probe, drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work}, s.Conditions)
+	if !s.Refused() {
+		b.node.Round(id, Probe, drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work, Loaded: s.Loaded}, s.Conditions)
 	}
 	if o.ReadLatency > 0 || o.WriteLatency > 0 || o.FlushLatency > 0 {
 		b.node.Traffic(id, judge.Sample{
