@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -35,10 +34,31 @@ func JSON(w io.Writer, v any) error {
 	if err := encoder.Encode(v); err != nil {
 		return fmt.Errorf("encode JSON: %w", err)
 	}
-	// A line break within a JSON string is always escaped, so this matches only arrays.
-	pair := regexp.MustCompile(`\[\n\s+(-?[0-9.eE+-]+),\n\s+(-?[0-9.eE+-]+)\n\s+\]`)
-	if _, err := w.Write(printable.JSON(pair.ReplaceAll(b.Bytes(), []byte("[$1, $2]")))); err != nil {
+	if _, err := w.Write(printable.JSON(joinPairs(b.Bytes()))); err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	return nil
+}
+
+// joinPairs puts arrays of two numbers on one line. A line break within a JSON string is always escaped, so a line that
+// ends with a bracket opens an array. A regular expression takes most of the time of a report with histograms.
+func joinPairs(document []byte) []byte {
+	lines := bytes.SplitAfter(document, []byte("\n"))
+	joined := make([]byte, 0, len(document))
+	for len(lines) > 0 {
+		if len(lines) > 3 && bytes.HasSuffix(lines[0], []byte("[\n")) && isNumber(lines[1]) && isNumber(lines[2]) && bytes.HasPrefix(bytes.TrimSpace(lines[3]), []byte("]")) {
+			joined = append(append(joined, bytes.TrimRight(lines[0], "\n")...), bytes.TrimSpace(lines[1])...)
+			joined = append(append(append(joined, ' '), bytes.TrimSpace(lines[2])...), bytes.TrimLeft(lines[3], " ")...)
+			lines = lines[4:]
+			continue
+		}
+		joined, lines = append(joined, lines[0]...), lines[1:]
+	}
+	return joined
+}
+
+// isNumber reports whether the value on a line is a number: no other begins with a digit or a minus.
+func isNumber(line []byte) bool {
+	line = bytes.TrimLeft(line, " ")
+	return len(line) > 0 && (line[0] == '-' || line[0] >= '0' && line[0] <= '9')
 }
