@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
 func runbook(t *testing.T) string {
@@ -45,9 +47,7 @@ func TestPromtoolParsesTheQueriesOfTheRunbook(t *testing.T) {
 
 // The commands are not run, because they need the drives that they are about. Only their words and flags are checked.
 func TestTheCommandsOfTheRunbookExist(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "ssdprobe")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../../cmd/ssdprobe").CombinedOutput()
-	require.NoError(t, err, string(out))
+	binary := lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe")
 	seen := map[string]bool{}
 	for _, line := range fenced(runbook(t), "sh") {
 		words := strings.Fields(line)

@@ -10,15 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // TestReports runs each command of docs/reports.md in order, on loop devices and in less time.
 func TestReports(t *testing.T) {
-	dir, bin := t.TempDir(), t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "ssdprobe"), root+"/cmd/ssdprobe")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
+	dir, bin := t.TempDir(), filepath.Dir(lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe"))
 	loop := func() string { return testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true}).Path }
 	mine := " --even-if-busy --state-dir " + t.TempDir() + " --set "
 	words := strings.NewReplacer(

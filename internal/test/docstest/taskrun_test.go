@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -33,9 +34,7 @@ type user struct {
 func newUser(t *testing.T) *user {
 	t.Helper()
 	dir, bin := testenv.OnDisk(t), t.TempDir()
-	binary := filepath.Join(t.TempDir(), "ssdprobe")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, root+"/cmd/ssdprobe").CombinedOutput()
-	require.NoError(t, err, string(out))
+	binary := lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe")
 	wrapper := "#!/bin/sh\nexec " + binary + " --state-dir " + filepath.Join(dir, "state") + ` "$@"` + "\n"
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "ssdprobe"), []byte(wrapper), 0o700))
 	return &user{
