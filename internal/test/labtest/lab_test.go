@@ -142,5 +142,5 @@ func afterwards(t *testing.T) context.Context {
 // eventually waits until something can be observed.
 func eventually(t *testing.T, what string, seen func() bool) {
 	t.Helper()
-	testenv.EventuallyWithin(t, bound, 200*time.Millisecond, what, seen)
+	testenv.EventuallyWithin(t, bound, 500*time.Millisecond, what, seen)
 }

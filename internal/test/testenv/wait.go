@@ -14,7 +14,7 @@ const Patience = 2 * time.Minute
 // Eventually polls until a condition holds.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	EventuallyWithin(t, Patience, 100*time.Millisecond, what, holds)
+	EventuallyWithin(t, Patience, 250*time.Millisecond, what, holds)
 }
 
 // EventuallyWithin is like Eventually, with the given bound and interval.
