@@ -23,6 +23,9 @@ wing=./internal/test
 # The race detector waits a second at the end of every process, and some tests run their own program dozens of times.
 export GORACE="${GORACE-atexit_sleep_ms=100}"
 
+# CPUs are scarcer here than memory: promtool, for one, needs a fifth less of them with a heap that may grow.
+export GOGC="${GOGC-400}"
+
 # The linter runs vet. With -trimpath, a fresh clone uses what was compiled in another. No result is taken from the cache:
 # many tests run the product as a program, of which the cache does not know.
 tests() { go test -vet=off -trimpath -count 1 -timeout 40m "$@" 2>&1 | tee -a "$summary"; }
