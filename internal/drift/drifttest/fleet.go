@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -51,7 +52,10 @@ func (f Fleet) Node(number int) Scenario {
 		b.faults()
 	}
 	b.apart = true
-	b.s.Samples = b.samples(b.rng.Uint64())
+	seed := b.rng.Uint64()
+	b.s.Samples = b.samples(seed)
+	outOfTurn := random{rand.New(rand.NewPCG(seed, 2))} //nolint:gosec // the other samples are the same whoever asks
+	b.s.Again = func(drive int) (drift.Values, bool) { return b.atWork[drive].again(outOfTurn) }
 	return b.s
 }
 
@@ -63,6 +67,7 @@ type builder struct {
 	unequal  float64  // how differently the host affects its drives
 	apart    bool     // the drives are not probed at the same moment
 	machines []machine
+	atWork   []machine // the machines of the samples under way
 	models   []model
 	events   []event
 }
@@ -277,6 +282,7 @@ func (b *builder) samples(seed uint64) iter.Seq2[int, Sample] {
 			hosts = append(hosts, newShared(name, rng.Rand, s.Interval))
 		}
 		machines, conditions := slices.Clone(b.machines), make([]record.Conditions, len(b.machines))
+		b.atWork = machines
 		for i := range machines {
 			machines[i].rng = rng
 			conditions[i] = record.Conditions{Model: s.Drives[i].Model, Firmware: "F1", Kernel: "6.1"}

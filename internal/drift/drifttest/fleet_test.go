@@ -103,3 +103,23 @@ func TestWhatChangedBefore(t *testing.T) {
 	assert.Empty(t, s.Before(1, 30*time.Minute, 6*time.Hour))
 	assert.Empty(t, s.Before(1, 9*time.Hour, 6*time.Hour))
 }
+
+// Whoever asks for rounds out of turn sees the same node as everybody else.
+func TestRoundsOutOfTurnChangeNothing(t *testing.T) {
+	var alone, asking []drifttest.Sample
+	fleet := drifttest.Fleet{Seed: 3, Days: 1}
+	for _, sample := range fleet.Node(1).Samples {
+		alone = append(alone, sample)
+	}
+	s := fleet.Node(1)
+	rounds := 0
+	for i, sample := range s.Samples {
+		if values, ok := s.Again(i); ok {
+			rounds++
+			require.InEpsilon(t, sample.Values[0], values[0], 0.6)
+		}
+		asking = append(asking, sample)
+	}
+	assert.Equal(t, alone, asking)
+	assert.Positive(t, rounds)
+}

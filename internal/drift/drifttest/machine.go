@@ -23,6 +23,14 @@ type machine struct {
 	slowly, tails, long float64 // autoregressive parts of the noise
 	collecting          int     // rounds for which the drive still collects garbage
 	probed              time.Duration
+	last                moment
+}
+
+// moment is what a round on a machine meets: the latency of a read in seconds, the logarithms of what noise that lasts
+// longer adds to it and to its tail, how busy the drive is, and how many times slower its tail is.
+type moment struct {
+	latency, level, tail float64
+	busy, tailK          float64
 }
 
 // work is what others demand of a drive.
@@ -82,52 +90,80 @@ func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 
 	m.slowly = 0.7*m.slowly + 0.714*m.spread*rng.NormFloat64()
 	m.tails = 0.3*m.tails + 0.17*rng.NormFloat64()
-	level, tail, middle := m.slowly, m.tails, 0.03*rng.NormFloat64()
+	now := moment{latency: m.latency * k * busy, level: m.slowly, tail: m.tails, busy: u, tailK: tailK}
+	middle := 0.03 * rng.NormFloat64()
 	switch m.noise {
 	case "correlated":
 		m.long = 0.97*m.long + 0.03*0.243*rng.NormFloat64()
-		level, tail = level+m.long, tail+4*m.long
-	case "heavy":
-		t := func() float64 { return max(-8, min(8, rng.NormFloat64()/math.Sqrt(rng.ExpFloat64()))) }
-		level, middle, tail = level+0.02*t(), 0.05*t(), 0.15*t()
+		now.level, now.tail = now.level+m.long, now.tail+4*m.long
 	case "collecting": // more often when more is written
 		if m.collecting == 0 && rng.chance(1.0/200+served*(1-m.work.reads)*m.work.bytes/20e9) {
 			m.collecting = 3 + rng.IntN(11)
 		}
 		if m.collecting > 0 {
 			m.collecting--
-			level, tail = level+0.35, tail+math.Ln2
-		}
-	case "wide":
-		tail, middle = 0.5*rng.NormFloat64(), 0.12*rng.NormFloat64()
-	}
-	own := m.latency * k * busy * math.Exp(level)
-	if m.noise == "bursty" && rng.chance(0.004) {
-		tail, middle = tail+2.5*rng.Float64(), middle+1.5*rng.Float64()
-		if rng.chance(0.3) {
-			own *= 2 + 8*rng.Float64()
+			now.level, now.tail = now.level+0.35, now.tail+math.Ln2
 		}
 	}
+	m.last = now // before what is of this round alone
+	middle, burst := m.vary(rng, &now, middle)
 	out := Sample{Time: Start().Add(at), Utilisation: u}
-	out.Others = m.others(served, k*busy*math.Exp(level), tailK)
+	out.Others = m.others(served, k*busy*math.Exp(now.level), tailK)
 	if u > refusedAbove && at-m.probed < loadedEvery {
 		return out
 	}
 	if u > refusedAbove { // a small round tells less
 		out.Loaded = true
-		own *= rng.around(0.03)
-		tail += 0.2 * rng.NormFloat64()
+		burst *= rng.around(0.03)
+		now.tail += 0.2 * rng.NormFloat64()
 	}
 	m.probed = at
-	p95 := max(own, own*(1.25+0.3*u)*math.Exp(middle))
-	p99 := max(p95, own*(m.tail+u)*math.Exp(tail)*tailK)
-	mean := own*(1.03+0.01*m.tail) + 0.01*(p99-p99/tailK)
+	out.Values = m.round(now, middle, burst)
+	return out
+}
+
+// again makes a round soon after the last one; false if it is refused.
+func (m *machine) again(rng random) (drift.Values, bool) {
+	now := m.last
+	if now.latency == 0 || now.busy > refusedAbove {
+		return drift.Values{}, false
+	}
+	now.level += 0.7 * m.spread * rng.NormFloat64()
+	middle, burst := m.vary(rng, &now, 0.03*rng.NormFloat64())
+	return m.round(now, middle, burst), true
+}
+
+// vary adds the noise of a single round. It returns that of p95, and how many times slower the round is by a burst.
+func (m *machine) vary(rng random, now *moment, middle float64) (p95, burst float64) {
+	burst = 1
+	switch m.noise {
+	case "heavy":
+		t := func() float64 { return max(-8, min(8, rng.NormFloat64()/math.Sqrt(rng.ExpFloat64()))) }
+		now.level, middle, now.tail = now.level+0.02*t(), 0.05*t(), 0.15*t()
+	case "wide":
+		now.tail, middle = 0.5*rng.NormFloat64(), 0.12*rng.NormFloat64()
+	case "bursty":
+		if rng.chance(0.004) {
+			now.tail, middle = now.tail+2.5*rng.Float64(), middle+1.5*rng.Float64()
+			if rng.chance(0.3) {
+				burst = 2 + 8*rng.Float64()
+			}
+		}
+	}
+	return middle, burst
+}
+
+// round returns the statistics of a round.
+func (m *machine) round(now moment, middle, burst float64) drift.Values {
+	own := now.latency * math.Exp(now.level) * burst
+	p95 := max(own, own*(1.25+0.3*now.busy)*math.Exp(middle))
+	p99 := max(p95, own*(m.tail+now.busy)*math.Exp(now.tail)*now.tailK)
+	mean := own*(1.03+0.01*m.tail) + 0.01*(p99-p99/now.tailK)
 	if m.noise == "coarse" {
 		const step = 2e-6
 		own, p95, p99 = step*math.Round(own/step), step*math.Round(p95/step), step*math.Round(p99/step)
 	}
-	out.Values = drift.Values{own, p95, p99, 1 / mean}
-	return out
+	return drift.Values{own, p95, p99, 1 / mean}
 }
 
 // others returns the traffic that was served.

@@ -2,6 +2,7 @@ package verdicts
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -32,7 +33,10 @@ func Follow(s drifttest.Scenario, settings drift.Settings) (*judge.Node, error) 
 
 func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 	settings = settings.Shared(sources)
-	b := &bench{scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}, standing: map[string][]int{}}
+	b := &bench{
+		scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}, standing: map[string][]int{},
+		latest: make([]last, len(s.Drives)), asked: make([][]time.Time, len(s.Drives)),
+	}
 	known := make([]bool, len(s.Drives))
 	restarts := s.Restarts
 	var now time.Time
@@ -51,7 +55,7 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 			known[i] = true
 			b.node.AddDrive(ofScenario(s.Drives[i]))
 		}
-		b.take(s.Drives[i].ID, sample)
+		b.take(i, sample)
 	}
 	b.advance(now)
 	for drive := range b.standing {
@@ -70,6 +74,8 @@ type bench struct {
 	settings drift.Settings
 	node     *judge.Node
 	findings []Finding
+	latest   []last           // by drive, as in the scenario
+	asked    [][]time.Time    // when a round of each drive ran out of turn in the last hour
 	told     map[string]told  // by drive
 	standing map[string][]int // findings about a drive whose verdict stands
 }
@@ -96,11 +102,13 @@ type told struct {
 	scope   record.Scope
 }
 
-func (b *bench) take(id string, s drifttest.Sample) {
+func (b *bench) take(drive int, s drifttest.Sample) {
+	id := b.scenario.Drives[drive].ID
 	o := s.Others
 	work := drift.Work{Known: o.Known, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
 	if !s.Refused() {
-		b.node.Round(id, Probe, drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work, Loaded: s.Loaded}, s.Conditions)
+		r := drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work, Loaded: s.Loaded}
+		b.round(drive, last{r, s.Conditions})
 	}
 	if o.ReadLatency > 0 || o.WriteLatency > 0 || o.FlushLatency > 0 {
 		b.node.Traffic(id, judge.Sample{
@@ -108,6 +116,51 @@ func (b *bench) take(id string, s drifttest.Sample) {
 		}, s.Conditions)
 	}
 }
+
+// last is the last round of a drive, with its conditions.
+type last struct {
+	round      drift.Round
+	conditions record.Conditions
+}
+
+// round takes a round of a drive, and the rounds out of turn that the judge wants to confirm or refute what it shows. They
+// end when the next one is due. Without one of this drive, there are none of others.
+func (b *bench) round(drive int, now last) {
+	b.latest[drive] = now
+	for due := now.round.Time.Add(b.scenario.Interval); ; {
+		wanted := b.node.Round(b.scenario.Drives[drive].ID, Probe, now.round, now.conditions)
+		if len(wanted) == 0 || b.scenario.Again == nil {
+			return
+		}
+		at, ok := now.round.Time, false
+		if now, ok = b.again(drive, at.Add(wanted[0].In), confirmations); !ok || !now.round.Time.Before(due) {
+			return
+		}
+		for _, w := range wanted[1:] {
+			i := slices.IndexFunc(b.scenario.Drives, func(d drifttest.Drive) bool { return d.ID == w.Drive })
+			if other, ok := b.again(i, at.Add(w.In), confirmations/2); ok {
+				b.node.Round(w.Drive, Probe, other.round, other.conditions)
+			}
+		}
+	}
+}
+
+// again makes a round of a drive out of turn; false if it is refused, or if the drive has had its maximum of the last hour.
+func (b *bench) again(drive int, at time.Time, most int) (now last, ok bool) {
+	now = b.latest[drive]
+	b.asked[drive] = slices.DeleteFunc(b.asked[drive], func(t time.Time) bool { return at.Sub(t) >= time.Hour })
+	if now.round.Time.IsZero() || len(b.asked[drive]) >= most {
+		return now, false
+	}
+	b.asked[drive] = append(b.asked[drive], at)
+	now.round.Time = at
+	now.round.Values, ok = b.scenario.Again(drive)
+	return now, ok
+}
+
+// confirmations is how many rounds may run out of turn on a drive in an hour: the default of
+// admission.confirmations_per_hour. For the sake of another drive it is half of them.
+const confirmations = 12
 
 // remove removes the drives that have left.
 func (b *bench) remove(at time.Duration, known []bool) {

@@ -172,3 +172,38 @@ func TestABackupMayBeToldOnce(t *testing.T) {
 	assert.Len(t, s.Wrong, 1)
 	assert.Equal(t, verdicts.Again, s.Wrong[0].Why)
 }
+
+// Rounds out of turn confirm a suspicion within the minute, as often as the daemon allows.
+func TestRoundsOutOfTurnFindADriveSooner(t *testing.T) {
+	round := func(minute int) drift.Values {
+		x := 80e-6 * (1 + 0.02*float64(minute*7%17-8)/8)
+		if minute >= 2*24*60 {
+			x *= 5
+		}
+		return drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}
+	}
+	found := func(again bool) (at time.Duration, asked int) {
+		minute := 0
+		s := drifttest.Scenario{Interval: time.Minute, Duration: 49 * hour, Drives: []drifttest.Drive{{ID: "a", To: 49 * hour}}}
+		s.Samples = func(yield func(int, drifttest.Sample) bool) {
+			for minute = range 49 * 60 {
+				if !yield(0, drifttest.Sample{Time: drifttest.Start().Add(time.Duration(minute) * time.Minute), Values: round(minute)}) {
+					return
+				}
+			}
+		}
+		if again {
+			s.Again = func(int) (drift.Values, bool) { asked++; return round(minute), true }
+		}
+		findings, err := verdicts.Judge(s, drift.Settings{})
+		require.NoError(t, err)
+		require.NotEmpty(t, findings)
+		return findings[0].At - 48*hour, asked
+	}
+	later, _ := found(false)
+	sooner, asked := found(true)
+	assert.Equal(t, 40*time.Second, sooner)
+	assert.Greater(t, later, sooner)
+	assert.Positive(t, asked)
+	assert.LessOrEqual(t, asked, 12)
+}
