@@ -101,8 +101,7 @@ func (a *app) check(ctx context.Context, of daemonOf, targets []string, format c
 	r, err := guard.Do(ctx, &guard.Guard{}, checkTimeout, func(ctx context.Context) (check.Result, error) {
 		return a.checked(ctx, of, targets)
 	})
-	var hung *guard.HungError
-	if errors.As(err, &hung) {
+	if guard.Hangs(err) {
 		err = errors.New("the filesystem of the configuration or of the state directory hangs")
 	}
 	if err != nil {

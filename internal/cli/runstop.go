@@ -90,8 +90,7 @@ func resolved(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	followed, err := guard.Do(ctx, &guard.Guard{}, 2*time.Second, func(context.Context) (string, error) { return filepath.EvalSymlinks(path) })
-	hung := new(guard.HungError)
-	if errors.As(err, &hung) || errors.Is(err, os.ErrNotExist) {
+	if guard.Hangs(err) || errors.Is(err, os.ErrNotExist) {
 		return path, nil // the run may have begun before
 	}
 	return followed, err

@@ -95,11 +95,10 @@ func (k checked) find(ctx context.Context, host sysfs.FS, path string) (measure.
 	subject, err := guard.Do(ctx, &guard.Guard{}, findPatience, func(context.Context) (measure.Subject, error) {
 		return run.Find(host, path, k.sizeBytes)
 	})
-	hung := new(guard.HungError)
 	switch {
 	case ctx.Err() != nil:
 		return subject, fmt.Errorf("find %s: %w", path, context.Cause(ctx))
-	case errors.As(err, &hung):
+	case guard.Hangs(err):
 		return subject, fmt.Errorf("find %s: the filesystem there does not answer: %w", path, err)
 	case err != nil:
 		return subject, usage(err)

@@ -35,9 +35,8 @@ func (a *app) source() (config.Source, error) {
 	source, err := guard.Do(context.Background(), &guard.Guard{}, configTimeout, func(context.Context) (config.Source, error) {
 		return config.Read(a.configFile)
 	})
-	var hung *guard.HungError
 	switch {
-	case errors.As(err, &hung):
+	case guard.Hangs(err):
 		err = fmt.Errorf("load configuration: read %s: its filesystem hangs: %w", a.configFile, err)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.EISDIR):
 		err = usage(err)

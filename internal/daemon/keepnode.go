@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -29,7 +28,7 @@ func (d *Daemon) restoreNode() error {
 		}
 		return struct{}{}, err
 	})
-	if hung := new(guard.HungError); errors.As(err, &hung) {
+	if guard.Hangs(err) {
 		return fmt.Errorf("read the state directory %s: its filesystem hangs: %w", s.Dir.Dir(), err)
 	}
 	if err != nil {

@@ -54,7 +54,7 @@ func holdStorage(c config.Config, log *slog.Logger) (*storage, error) {
 		s.lock = lock
 		return s, nil
 	})
-	if hung := new(guard.HungError); errors.As(err, &hung) {
+	if guard.Hangs(err) {
 		return nil, fmt.Errorf("open the state directory %s: its filesystem hangs: %w", c.StateDir, err)
 	}
 	return s, err
@@ -63,7 +63,7 @@ func holdStorage(c config.Config, log *slog.Logger) (*storage, error) {
 // letGo releases the lock of the state directory. While the directory hangs, only the end of the process releases it.
 func (s *storage) letGo() error {
 	err := s.do(context.Background(), lastSaveTimeout, func(state.Dir) error { return s.lock.Release() })
-	if hung := new(guard.HungError); errors.As(err, &hung) {
+	if guard.Hangs(err) {
 		s.log.Error("the state directory does not answer; what was learned last is not kept", "err", err)
 		return nil
 	}

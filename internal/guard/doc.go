@@ -12,5 +12,5 @@
 //
 //	var g guard.Guard
 //	n, err := guard.Do(ctx, &g, 20*time.Second, func(ctx context.Context) (int, error) { return read(ctx) })
-//	if hung := new(guard.HungError); errors.As(err, &hung) { … }
+//	if guard.Hangs(err) { … }
 package guard

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,12 @@ func (e *HungError) Error() string {
 		return fmt.Sprintf("a call made at %s has not returned yet", e.Since.Format(time.RFC3339))
 	}
 	return fmt.Sprintf("no answer since %s", e.Since.Format(time.RFC3339))
+}
+
+// Hangs reports whether err is or wraps a *HungError.
+func Hangs(err error) bool {
+	_, hangs := errors.AsType[*HungError](err)
+	return hangs
 }
 
 // Guard lets one call at a time through. The zero value is ready for use. A Guard must not be copied.

@@ -26,7 +26,7 @@ func Denied(ctx context.Context, g *guard.Guard, path, number string) (string, e
 		}
 		return struct{}{}, err
 	})
-	if hung := new(guard.HungError); errors.As(err, &hung) {
+	if guard.Hangs(err) {
 		return "", fmt.Errorf("open %s: %w", path, err)
 	}
 	if !errors.Is(err, fs.ErrPermission) {

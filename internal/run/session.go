@@ -188,7 +188,7 @@ func remove(path string) error {
 	_, err := guard.Do(context.Background(), &guard.Guard{}, removePatience, func(context.Context) (struct{}, error) {
 		return struct{}{}, os.Remove(path)
 	})
-	if hung := new(guard.HungError); errors.As(err, &hung) {
+	if guard.Hangs(err) {
 		return fmt.Errorf("remove %s: the filesystem does not answer, so the file is left there: %w", path, err)
 	}
 	return err
@@ -205,7 +205,7 @@ func (s *Session) open(ctx context.Context) (*measure.Session, error) {
 		})
 	}
 	opened, err := measure.Open(ctx, s.subject.Target, o)
-	if hung := new(guard.HungError); errors.As(err, &hung) {
+	if guard.Hangs(err) {
 		err = fmt.Errorf("open %s: it does not answer: %w", s.subject.Path, err)
 		if s.subject.File {
 			err = fmt.Errorf("%w; a file that was being filled (*%s) may be left there, for the next run to use", err, target.FillingSuffix)

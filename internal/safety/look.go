@@ -29,11 +29,10 @@ func (l *look) ask(ctx context.Context, what string, f func() ([]Finding, error)
 // askFor is like ask, with its own patience.
 func (l *look) askFor(ctx context.Context, patience time.Duration, what string, f func() ([]Finding, error)) error {
 	found, err := guard.Do(ctx, l.guard, patience, func(context.Context) ([]Finding, error) { return f() })
-	var hung *guard.HungError
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.As(err, &hung):
+	case guard.Hangs(err):
 		l.add(Finding{Kind: KindBlind, Text: what + " does not answer, and while it hangs, nobody knows what uses the device"})
 		return errHung
 	case err != nil:
