@@ -165,7 +165,7 @@ func (c candidate) ask(ctx context.Context, a *access) answer {
 }
 
 // resolve returns the targets to watch, by id. It logs which targets have stopped answering, or answer again.
-func (d *Daemon) resolve(c config.Config, answers []answer) map[string]wanted {
+func (d *Daemon) resolve(answers []answer) map[string]wanted {
 	watches := d.current()
 	all := map[string]wanted{}
 	for _, a := range answers {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -117,7 +118,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 		return false
 	}
 	d.note(start, seen, answers, err)
-	wanted := d.resolve(c, answers)
+	wanted := d.resolve(answers)
 	if !seen.complete { // watched targets may still exist
 		d.keepWatched(wanted)
 	}
@@ -176,11 +177,7 @@ func (d *Daemon) note(start time.Time, seen scan, answers []answer, err error) {
 func (d *Daemon) current() map[string]*watch {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	watches := make(map[string]*watch, len(d.watches))
-	for id, w := range d.watches {
-		watches[id] = w
-	}
-	return watches
+	return maps.Clone(d.watches)
 }
 
 // start begins to watch a target, with its stored state. It does not do so when the state directory hangs, because

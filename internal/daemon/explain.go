@@ -9,9 +9,7 @@ import (
 // Explain returns the evidence behind the verdict on a target, and the states of its probes and its traffic. It
 // returns false when no watched target has this id. It only reads memory.
 func (d *Daemon) Explain(id string) (report.Explained, bool) {
-	d.mu.Lock()
-	w, ok := d.watches[id]
-	d.mu.Unlock()
+	w, ok := d.current()[id]
 	if !ok {
 		return report.Explained{}, false
 	}

@@ -115,11 +115,11 @@ func (d *Daemon) look(now time.Time) {
 	for _, device := range devices {
 		r := d.health.reading(device.ID)
 		r.Link = linkOf(device)
-		if r.Time.IsZero() || relinked[device.ID] {
-			if !relinked[device.ID] {
-				continue
-			}
+		switch {
+		case relinked[device.ID]:
 			r.Time = now
+		case r.Time.IsZero():
+			continue
 		}
 		d.flight.Read(device.ID, r)
 	}

@@ -114,8 +114,7 @@ func (w *watch) kept() state.Target {
 	defer w.shared.judging.mu.Unlock()
 	s.Traffic = w.keptTraffic // unchanged for a target that has not answered yet
 	if w.traffic != nil {
-		traffic := w.traffic.State()
-		s.Traffic = &traffic
+		s.Traffic = new(w.traffic.State())
 	}
 	for _, p := range w.probes {
 		s.Probes[p.probe.Name] = p.tracker.State()
@@ -124,8 +123,7 @@ func (w *watch) kept() state.Target {
 		}
 	}
 	if w.pool != nil {
-		pool := w.pool.State()
-		s.Pool = &pool
+		s.Pool = new(w.pool.State())
 	}
 	return s
 }

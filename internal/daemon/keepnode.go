@@ -18,15 +18,15 @@ const nodeOf = "node"
 // restoreNode fails when the directory hangs, because a poorer state would later replace the stored one.
 func (d *Daemon) restoreNode() error {
 	s := d.shared.state
-	_, err := through(context.Background(), s, saveTimeout, func(dir state.Dir) (struct{}, error) {
+	err := s.do(context.Background(), saveTimeout, func(dir state.Dir) error {
 		kept, found, err := dir.Node()
 		if !found {
-			return struct{}{}, err
+			return err
 		}
 		if unfit := d.shared.judging.restore(kept.Judge); unfit != nil {
 			err = dir.SetNodeAside(unfit)
 		}
-		return struct{}{}, err
+		return err
 	})
 	if guard.Hangs(err) {
 		return fmt.Errorf("read the state directory %s: its filesystem hangs: %w", s.Dir.Dir(), err)

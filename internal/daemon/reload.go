@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
-	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // reload is a new configuration, or the error that prevented one.
@@ -52,9 +51,4 @@ func restartNeeded(before, after config.Config) error {
 		problems = append(problems, fmt.Errorf("%s cannot change while the daemon runs: restart it", key))
 	}
 	return errors.Join(problems...)
-}
-
-// reloadStatus returns the status before the first reload.
-func reloadStatus() record.CollectorStatus {
-	return record.CollectorStatus{Collector: "configuration", Success: true}
 }
