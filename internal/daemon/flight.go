@@ -129,9 +129,7 @@ func (d *Daemon) look(now time.Time) {
 func (d *Daemon) present() []record.Device {
 	var all []record.Device
 	for _, w := range d.current() {
-		w.mu.Lock()
-		all = append(all, w.device)
-		w.mu.Unlock()
+		all = append(all, w.deviceNow())
 	}
 	return all
 }

@@ -126,11 +126,7 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	s := &p.status
 	s.Last = &m
 	s.Rounds[m.Outcome]++
-	s.ReadBytes += uint64(m.ReadBytes)
-	s.WrittenBytes += uint64(m.WrittenBytes)
-	for name, n := range m.Errors {
-		s.Errors[name] += uint64(n)
-	}
+	p.add(m)
 	if m.Outcome == record.OutcomeOK {
 		s.LastSuccess = time.Now()
 	}
@@ -160,6 +156,15 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	w.saveWhenDue(ctx, false)
 }
 
+// add counts the bytes and the errors of a round.
+func (p *probeState) add(m record.Measurement) {
+	p.status.ReadBytes += uint64(m.ReadBytes)
+	p.status.WrittenBytes += uint64(m.WrittenBytes)
+	for errno, n := range m.Errors {
+		p.status.Errors[errno] += uint64(n)
+	}
+}
+
 // tookLate accounts for a round that returned after it had been counted as hung. Its latencies show how long the
 // device hung.
 func (w *watch) tookLate(m record.Measurement) {
@@ -167,11 +172,7 @@ func (w *watch) tookLate(m record.Measurement) {
 	name := w.device.Name
 	for _, p := range w.probes {
 		if p.probe.Name == m.Probe {
-			p.status.ReadBytes += uint64(m.ReadBytes)
-			p.status.WrittenBytes += uint64(m.WrittenBytes)
-			for errno, n := range m.Errors {
-				p.status.Errors[errno] += uint64(n)
-			}
+			p.add(m)
 		}
 	}
 	w.mu.Unlock()

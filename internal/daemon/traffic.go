@@ -27,9 +27,7 @@ func (d *Daemon) sampled() []traffic.Device {
 		if w.spec.Number == "" {
 			continue
 		}
-		w.mu.Lock()
-		device := w.device
-		w.mu.Unlock()
+		device := w.deviceNow()
 		all = append(all, traffic.Device{
 			ID: device.ID, Number: w.spec.Number, Controllers: device.Controllers,
 			Run: store.IsNoted(d.shared.lockDir, w.spec.LockID), // only runs note something in the lock

@@ -48,9 +48,7 @@ func (d *Daemon) recordVerdict(e judge.Event) {
 		return
 	}
 	if w := d.current()[e.Drive]; w != nil {
-		w.mu.Lock()
-		t.DeviceID = w.device.ID
-		w.mu.Unlock()
+		t.DeviceID = w.deviceNow().ID
 	}
 	d.trigger(t)
 }
@@ -59,9 +57,7 @@ func (d *Daemon) recordVerdict(e judge.Event) {
 func (d *Daemon) recordRequest(r state.Request) error {
 	t := record.Trigger{Time: r.Record.Asked, Kind: record.TriggerRequest, TargetID: r.Target, Text: "an operator requested it"}
 	if w := d.current()[r.Target]; w != nil {
-		w.mu.Lock()
-		t.DeviceID = w.device.ID
-		w.mu.Unlock()
+		t.DeviceID = w.deviceNow().ID
 	} else if r.Target != "" {
 		return fmt.Errorf("%s is not watched", r.Target)
 	}

@@ -285,6 +285,13 @@ func (w *watch) isMeant(r config.Run) bool {
 	return r.Matches(w.spec.ID, w.device.Name, w.spec.Path)
 }
 
+// deviceNow returns the device as last seen.
+func (w *watch) deviceNow() record.Device {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.device
+}
+
 func (w *watch) setProblem(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
