@@ -48,9 +48,7 @@ func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
 			return err
 		}
 	}
-	again := time.NewTicker(readyAgain)
-	defer again.Stop()
-	enough := time.After(patience)
+	again, enough := time.Tick(readyAgain), time.After(patience)
 	for {
 		// The address is looked up each time, because a daemon that is just starting has not announced it yet.
 		address, err := of.address(c)
@@ -67,7 +65,7 @@ func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
 			return err
 		}
 		select {
-		case <-again.C:
+		case <-again:
 		case <-enough:
 			return fmt.Errorf("%w; waited for %s", err, wait)
 		case <-ctx.Done():

@@ -105,8 +105,7 @@ var errPatience = fmt.Errorf("the daemon has not answered within %s", units.Span
 // answered waits for the daemon's answer to the request with a name. It returns the levels that were accepted,
 // or an error if the daemon refused.
 func answered(ctx context.Context, dir state.Dir, name string) (map[string]drift.Note, error) {
-	look := time.NewTicker(answerLook)
-	defer look.Stop()
+	look := time.Tick(answerLook)
 	for {
 		answer, found, err := dir.TakeAnswer(name)
 		switch {
@@ -118,7 +117,7 @@ func answered(ctx context.Context, dir state.Dir, name string) (map[string]drift
 			return answer.Accepted, nil
 		}
 		select {
-		case <-look.C:
+		case <-look:
 		case <-ctx.Done():
 			return nil, fmt.Errorf("%w: the request is left to the daemon, whose log says how it went", context.Cause(ctx))
 		}

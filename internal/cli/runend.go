@@ -51,12 +51,10 @@ func endable(ctx context.Context, stdout io.Writer, targets []string, f func(con
 		return err
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(endingPatience)
-	defer late.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-late.C:
+	case <-time.After(endingPatience):
 		return fmt.Errorf("%w: the run has not ended %s later: something that it uses hangs, such as the filesystem of %s; "+
 			"files named ssdprobe*.dat* may be left there", context.Cause(ctx), units.Span(endingPatience), strings.Join(targets, ", "))
 	}

@@ -69,19 +69,17 @@ func (f *configFile) read(ctx context.Context) (config.Source, error) {
 func (d *Daemon) followFile(ctx context.Context) error {
 	f := d.file
 	for watched := f.changed != nil; ctx.Err() == nil; {
-		timer := time.NewTimer(d.configuration().DiscoveryInterval)
 		select {
 		case <-ctx.Done():
 		case <-f.hangup:
 			d.supervisor.reloading()
 			source, err := f.read(ctx)
 			f.hand(ctx, source, err)
-		case <-timer.C:
+		case <-time.After(d.configuration().DiscoveryInterval):
 			if watched {
 				d.lookAtFile(ctx)
 			}
 		}
-		timer.Stop()
 	}
 	return nil
 }

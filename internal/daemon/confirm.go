@@ -82,11 +82,9 @@ func (p *probeState) following(now time.Time) time.Time {
 
 // await waits until a confirmation round is requested, but not longer than d.
 func (w *watch) await(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(d):
 	case a := <-w.asked:
 		w.advance(a)
 	}

@@ -193,12 +193,10 @@ func within(ctx context.Context, timeout time.Duration, wait func() error) error
 		return err
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(timeout)
-	defer late.Stop()
 	select {
 	case err := <-ended:
 		return err
-	case <-late.C:
+	case <-time.After(timeout):
 		return fmt.Errorf("stop: a task has not ended within %s and is left behind; what was learned is kept", timeout)
 	}
 }

@@ -69,10 +69,7 @@ func (d *Daemon) discover(ctx context.Context) error {
 
 // wait waits for the interval, a new configuration or a request. It returns false when ctx has ended.
 func (d *Daemon) wait(ctx context.Context, interval time.Duration) bool {
-	timer := time.NewTimer(interval)
-	defer timer.Stop()
-	requests := time.NewTicker(requestsEvery)
-	defer requests.Stop()
+	over, requests := time.After(interval), time.Tick(requestsEvery)
 	for {
 		select {
 		case <-ctx.Done():
@@ -81,9 +78,9 @@ func (d *Daemon) wait(ctx context.Context, interval time.Duration) bool {
 			d.take(r)
 			d.supervisor.ready()
 			return true
-		case <-timer.C:
+		case <-over:
 			return true
-		case <-requests.C:
+		case <-requests:
 			if d.asked(ctx) {
 				return true
 			}

@@ -180,14 +180,11 @@ func (k *keeper) count(ctx context.Context) error {
 			interval = time.Hour // until there are some
 			k.counts(nil, record.CollectorStatus{})
 		}
-		timer := time.NewTimer(interval)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil
 		case <-k.changed:
-			timer.Stop()
-		case <-timer.C:
+		case <-time.After(interval):
 		}
 	}
 }

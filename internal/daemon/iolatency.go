@@ -76,8 +76,7 @@ const followInterval = time.Second
 
 // follow makes the tracer follow the watched devices.
 func (t *timed) follow(ctx context.Context, tracer *iolatency.Tracer) error {
-	beats := time.NewTicker(followInterval)
-	defer beats.Stop()
+	beats := time.Tick(followInterval)
 	var before map[string]iolatency.Device
 	for {
 		start := time.Now()
@@ -90,7 +89,7 @@ func (t *timed) follow(ctx context.Context, tracer *iolatency.Tracer) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-beats.C:
+		case <-beats:
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	sd "github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
 // readyPatience is the longest time that systemd waits for the first discovery. A drive that hangs must not delay the
@@ -34,13 +36,11 @@ func (s supervisor) ready() { s.tell(sd.SdNotifyReady) }
 // alive as long as it can create a snapshot, which does not wait for any drive, but takes every lock.
 func (d *Daemon) supervise(ctx context.Context) error {
 	s := d.supervisor
-	patience := time.NewTimer(readyPatience)
-	defer patience.Stop()
 	select {
 	case <-ctx.Done():
 		return nil
 	case <-d.Discovered():
-	case <-patience.C:
+	case <-time.After(readyPatience):
 	}
 	s.ready()
 	defer s.tell(sd.SdNotifyStopping)
@@ -52,15 +52,9 @@ func (d *Daemon) supervise(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	ticker := time.NewTicker(within / 3)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+	for schedule.Pause(ctx, within/3) {
 		d.Snapshot()
 		s.tell(sd.SdNotifyWatchdog)
 	}
+	return nil
 }

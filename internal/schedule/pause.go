@@ -7,11 +7,9 @@ import (
 
 // Pause waits for d or until ctx ends, and reports whether ctx is still alive.
 func Pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(d):
 	}
 	return ctx.Err() == nil
 }

@@ -41,14 +41,13 @@ type said struct {
 
 // follow asks the daemon every askEvery until ctx ends.
 func (d *daemon) follow(ctx context.Context) error {
-	again := time.NewTicker(askEvery)
-	defer again.Stop()
+	again := time.Tick(askEvery)
 	for {
 		d.once(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-again.C:
+		case <-again:
 		}
 	}
 }

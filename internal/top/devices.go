@@ -50,15 +50,14 @@ type listed struct {
 
 // follow lists the devices whenever one comes or goes, and at least every scanEvery, until ctx ends.
 func (d *devices) follow(ctx context.Context) error {
-	again := time.NewTicker(look)
-	defer again.Stop()
+	again := time.Tick(look)
 	before, _ := d.names()
 	scanned := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-again.C:
+		case <-again:
 		}
 		now, err := d.names()
 		if err != nil || !slices.Equal(now, before) || time.Since(scanned) > scanEvery {
