@@ -250,25 +250,32 @@ func (a *app) targets(args []string) (state.Dir, []state.Target, error) {
 	}
 	names := func(t state.Target) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
 	found, err := find(all, args[0], names, fmt.Errorf("%w about a target %q in %s; see ssdprobe baseline show", errNothingKnown, args[0], dir.Dir()))
-	return dir, found, err
+	return dir, []state.Target{found}, err
+}
+
+// findWatched returns the one target that the user's input names. who begins the error when there is none: "the daemon
+// watches".
+func findWatched(all []record.TargetStatus, typed, who string) (record.TargetStatus, error) {
+	names := func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
+	return find(all, typed, names, fmt.Errorf("%s no target %q; see ssdprobe drift", who, typed))
 }
 
 // find returns the one target that the user's input names. unknown is the error when there is none.
-func find[T any](targets []T, typed string, names func(T) (id, path, device string), unknown error) ([]T, error) {
-	var found []T
+func find[T any](targets []T, typed string, names func(T) (id, path, device string), unknown error) (found T, err error) {
 	var ids []string
 	for _, t := range targets {
 		if id, path, device := names(t); named(typed, id, path, device) {
-			found, ids = append(found, t), append(ids, id)
+			found, ids = t, append(ids, id)
 		}
 	}
-	switch {
-	case len(found) == 0:
-		return nil, usage(unknown)
-	case len(found) > 1:
-		return nil, usage(fmt.Errorf("%q matches %d targets; name one by its id: %s", typed, len(found), strings.Join(ids, ", ")))
+	switch len(ids) {
+	case 0:
+		return found, usage(unknown)
+	case 1:
+		return found, nil
+	default:
+		return found, usage(fmt.Errorf("%q matches %d targets; name one by its id: %s", typed, len(ids), strings.Join(ids, ", ")))
 	}
-	return found, nil
 }
 
 // named reports whether the user's input names the target.

@@ -202,12 +202,11 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 func idsOf(all []record.TargetStatus, typed []string, who string) ([]string, error) {
 	var ids []string
 	for _, name := range typed {
-		names := func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
-		found, err := find(all, name, names, fmt.Errorf("%s no target %q; see ssdprobe drift", who, name))
+		found, err := findWatched(all, name, who)
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, found[0].ID)
+		ids = append(ids, found.ID)
 	}
 	return ids, nil
 }

@@ -102,13 +102,12 @@ func (o daemonOf) explanation(ctx context.Context, address, target string) (repo
 	if err != nil {
 		return report.Explained{}, err
 	}
-	names := func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
-	found, err := find(s.Targets, target, names, fmt.Errorf("the daemon at %s watches no target %q; see ssdprobe drift", address, target))
+	found, err := findWatched(s.Targets, target, "the daemon at "+address+" watches")
 	if err != nil {
 		return report.Explained{}, err
 	}
 	var x report.Explained
-	err = o.ask(ctx, &x, address, "/api/v1/explain", found[0].ID)
+	err = o.ask(ctx, &x, address, "/api/v1/explain", found.ID)
 	return x, err
 }
 

@@ -37,12 +37,9 @@ func unsaved(ctx context.Context, dir state.Dir, typed, probe string) (t record.
 	if err != nil {
 		return t, false
 	}
-	names := func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
-	found, err := find(s.Targets, typed, names, errNothingKnown)
-	if err != nil {
+	if t, err = findWatched(s.Targets, typed, "the daemon watches"); err != nil {
 		return t, false
 	}
-	t = found[0]
 	return t, probe == "" || slices.ContainsFunc(t.Probes, func(p record.ProbeStatus) bool { return p.Probe.Name == probe })
 }
 
