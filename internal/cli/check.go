@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,36 +27,6 @@ const checkTimeout = 4 * time.Second
 
 // exitUnknown is the exit code of check when nothing is known, and for wrong usage: 2 already means severe.
 const exitUnknown = 3
-
-// formatFlag is a flag with a check.Format as its value.
-type formatFlag struct{ *check.Format }
-
-func (f formatFlag) String() string {
-	if f.Format == nil { // pflag creates it like this to learn the zero value
-		return ""
-	}
-	return string(*f.Format)
-}
-
-// Type returns the name of the value in the help.
-func (f formatFlag) Type() string { return strings.Join(formatNames(), "|") }
-
-// Set sets the flag from its argument.
-func (f formatFlag) Set(v string) error {
-	if !slices.Contains(formatNames(), v) {
-		return fmt.Errorf("want %s", oneOf(formatNames()))
-	}
-	*f.Format = check.Format(v)
-	return nil
-}
-
-func formatNames() []string {
-	names := make([]string, len(check.Formats()))
-	for i, f := range check.Formats() {
-		names[i] = string(f)
-	}
-	return names
-}
 
 func (a *app) checkCommand() *cobra.Command {
 	var of daemonOf
@@ -84,7 +53,7 @@ With --format npd: 0 healthy, 1 degraded or severe, 2 unknown. docs/check.md say
 		RunE: func(c *cobra.Command, args []string) error { return a.check(c.Context(), of, args, format) },
 	}
 	of.add(c.Flags())
-	c.Flags().Var(formatFlag{&format}, "format", "`FORMAT` of the output: "+oneOf(formatNames()))
+	c.Flags().Var(choice[check.Format]{&format, check.Formats()}, "format", "`FORMAT` of the output: "+oneOf(check.Formats()))
 	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "output" { // the name of the flag in other commands
 			name = "format"

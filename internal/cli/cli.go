@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -187,39 +186,11 @@ const (
 	outputMarkdown output = "markdown" // only for runs
 )
 
-// outputFlag is a flag that selects one of several output formats.
-type outputFlag struct {
-	to    *output
-	forms []string
-}
-
-func (f outputFlag) String() string {
-	if f.to == nil { // pflag creates it like this to learn the zero value
-		return ""
-	}
-	return string(*f.to)
-}
-
-// Type returns the name of the value in the help.
-func (f outputFlag) Type() string { return strings.Join(f.forms, "|") }
-
-// Set sets the flag from its argument.
-func (f outputFlag) Set(v string) error {
-	if !slices.Contains(f.forms, v) {
-		return fmt.Errorf("want %s", oneOf(f.forms))
-	}
-	*f.to = output(v)
-	return nil
-}
-
 // addOutput adds the flag for the output format: text, JSON or one of more.
 func addOutput(c *cobra.Command, o *output, more ...output) {
 	*o = outputText
-	forms := []string{string(outputText), string(outputJSON)}
-	for _, form := range more {
-		forms = append(forms, string(form))
-	}
-	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "`FORMAT` of the output: "+oneOf(forms))
+	forms := append([]output{outputText, outputJSON}, more...)
+	c.Flags().VarP(choice[output]{o, forms}, "output", "o", "`FORMAT` of the output: "+oneOf(forms))
 }
 
 // show prints a value as JSON, or calls text to print it.
@@ -246,10 +217,4 @@ func openInput(stdin io.Reader, path string) (io.ReadCloser, error) {
 		return io.NopCloser(stdin), nil
 	}
 	return os.Open(path)
-}
-
-// oneOf joins two or more words with commas and "or".
-func oneOf(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

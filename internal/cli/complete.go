@@ -14,6 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/top"
 )
 
 // Shell completion. It runs at each press of a key, so nothing here asks a daemon or a drive, and what cannot
@@ -99,7 +100,7 @@ func (a *app) value(c *cobra.Command, f *pflag.Flag) completer {
 	case f.Name == "log.format":
 		return words("text", "json")
 	case f.Name == "sort":
-		return words(orderNames()...)
+		return words(texts(top.Orders())...)
 	case called == "FILE":
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return nil, files }
 	case called == "DIRECTORY":

@@ -70,16 +70,8 @@ Exit codes: 0 after q or --count, 2 wrong usage, 130 after Ctrl-C.`,
 	c.Flags().BoolVar(&o.once, "once", false, "the same as --count 1")
 	c.Flags().BoolVarP(&o.all, "all", "a", false, "also show what is not a whole disk: dm, md, partitions, loop devices, memory")
 	c.Flags().BoolVar(&o.json, "json", false, "print a JSON object per sample and line")
-	c.Flags().StringVar(&o.sort, "sort", string(top.ByTrouble), "sort by `ORDER`: "+oneOf(orderNames()))
+	c.Flags().StringVar(&o.sort, "sort", string(top.ByTrouble), "sort by `ORDER`: "+oneOf(top.Orders()))
 	return c
-}
-
-func orderNames() []string {
-	names := make([]string, len(top.Orders()))
-	for i, o := range top.Orders() {
-		names[i] = string(o)
-	}
-	return names
 }
 
 // check validates the flags, and sets count for --once.
@@ -97,8 +89,8 @@ func (o *topOptions) check() error {
 	if o.count < 0 {
 		problems = append(problems, fmt.Errorf("--count: %d is not a number of samples; want 1 or more", o.count))
 	}
-	if !slices.Contains(orderNames(), o.sort) {
-		problems = append(problems, fmt.Errorf("--sort: %q is not an order; want %s", o.sort, oneOf(orderNames())))
+	if !slices.Contains(top.Orders(), top.Order(o.sort)) {
+		problems = append(problems, fmt.Errorf("--sort: %q is not an order; want %s", o.sort, oneOf(top.Orders())))
 	}
 	if len(problems) > 0 {
 		return usage(errors.Join(problems...))
