@@ -53,7 +53,7 @@ that are probably not meant. Without FILE, the file is that of --config or $SSDP
 that check YAML. "config check" finds more, such as two keys that contradict each other.`,
 			Example: "  ssdprobe config schema > ssdprobe.schema.json",
 			Args:    arguments(cobra.NoArgs),
-			RunE:    func(*cobra.Command, []string) error { return a.schema() },
+			RunE:    func(*cobra.Command, []string) error { return a.print(config.Schema()) },
 		},
 	)
 	return c
@@ -91,16 +91,11 @@ func (a *app) showConfig() error {
 	if err != nil {
 		return err
 	}
-	text, err := c.YAML()
-	if err != nil {
-		return err
-	}
-	_, err = a.stdout.Write(text)
-	return err
+	return a.print(c.YAML())
 }
 
-func (a *app) schema() error {
-	text, err := config.Schema()
+// print writes a text, if it could be made.
+func (a *app) print(text []byte, err error) error {
 	if err != nil {
 		return err
 	}

@@ -154,40 +154,34 @@ func refusal(err error) error {
 	case errors.As(err, &refused) && len(refused.Found) > 0 && !slices.ContainsFunc(refused.Found, func(f safety.Finding) bool { return f.Kind != safety.KindSpace }):
 		return err // a full filesystem is neither unsafe nor busy
 	case errors.As(err, &refused):
-		return &exitError{exitRefused, fmt.Errorf("refused to write to %s:\n- %s%s", refused.Path, strings.Join(refused.List(), "\n- "), advice(err))}
+		return &exitError{exitRefused, fmt.Errorf("refused to write to %s:\n- %s%s", refused.Path, strings.Join(refused.List(), "\n- "), advice(refused))}
 	}
 	return &exitError{exitRefused, err}
 }
 
 // reason returns why a run would be refused, for the output of a dry run.
 func reason(err error) string {
-	var refused *safety.RefusedError
-	if errors.As(err, &refused) {
-		return refused.Path + ": " + refused.Reasons() + strings.ReplaceAll(advice(err), "\n", "; ")
+	if refused, ok := errors.AsType[*safety.RefusedError](err); ok {
+		return refused.Path + ": " + refused.Reasons() + strings.ReplaceAll(advice(refused), "\n", "; ")
 	}
 	return err.Error()
 }
 
 // advice returns what would allow the refused run; empty when nothing does.
-func advice(err error) string {
-	var refused *safety.RefusedError
-	if !errors.As(err, &refused) || slices.ContainsFunc(refused.Found, func(f safety.Finding) bool {
-		return f.Kind != safety.KindSerial && f.Kind != safety.KindUnknownData
-	}) {
-		return ""
+func advice(refused *safety.RefusedError) string {
+	found := map[safety.Kind]bool{}
+	for _, f := range refused.Found {
+		if f.Kind != safety.KindSerial && f.Kind != safety.KindUnknownData {
+			return ""
+		}
+		found[f.Kind] = true
 	}
 	text := ""
-	if finds(err, safety.KindSerial) {
+	if found[safety.KindSerial] {
 		text += "\n--destroy SERIAL allows it, and all that is on the device is lost. Suites that have the parameter writes only read with --set writes=no"
 	}
-	if finds(err, safety.KindUnknownData) {
+	if found[safety.KindUnknownData] {
 		text += "\nif nobody needs that data, --destroy-unknown-data allows overwriting it"
 	}
 	return text
-}
-
-// finds reports whether a run was refused for a reason of that kind, possibly among others.
-func finds(err error, kind safety.Kind) bool {
-	var refused *safety.RefusedError
-	return errors.As(err, &refused) && slices.ContainsFunc(refused.Found, func(f safety.Finding) bool { return f.Kind == kind })
 }
