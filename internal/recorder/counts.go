@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/counters"
@@ -75,26 +76,12 @@ const (
 
 // stallNumber returns the number by which a ring stores a cause, from 1 on; 0 for none.
 func stallNumber(cause record.StallCause) uint8 {
-	switch cause {
-	case record.StallByDevice:
-		return 1
-	case record.StallByDiscard:
-		return 2
-	case record.StallByReset:
-		return 3
-	case record.StallBySuspended:
-		return 4
-	case record.StallByRun:
-		return 5
-	}
-	return 0
+	return uint8(slices.Index(record.StallCauses(), cause) + 1)
 }
 
 func stallCause(number uint8) record.StallCause {
-	for _, cause := range record.StallCauses() {
-		if number != 0 && stallNumber(cause) == number {
-			return cause
-		}
+	if number == 0 {
+		return ""
 	}
-	return ""
+	return record.StallCauses()[number-1]
 }

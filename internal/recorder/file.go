@@ -178,10 +178,7 @@ func take(rec *record.Recording, text json.RawMessage) error {
 		return err
 	}
 	if a.About == aboutHost {
-		var s record.HostSecond
-		err := json.Unmarshal(text, &s)
-		rec.Host = append(rec.Host, s)
-		return err
+		return add(&rec.Host, text)
 	}
 	i := slices.IndexFunc(rec.Devices, func(d record.DeviceRecording) bool { return d.Device.ID == a.ID })
 	if i < 0 {
@@ -190,20 +187,19 @@ func take(rec *record.Recording, text json.RawMessage) error {
 	d := &rec.Devices[i]
 	switch a.About {
 	case aboutSecond:
-		var s record.DeviceSecond
-		err := json.Unmarshal(text, &s)
-		d.Seconds = append(d.Seconds, s)
-		return err
+		return add(&d.Seconds, text)
 	case aboutReading:
-		var r record.DeviceReading
-		err := json.Unmarshal(text, &r)
-		d.Readings = append(d.Readings, r)
-		return err
+		return add(&d.Readings, text)
 	case aboutSlow:
-		var s record.SlowIO
-		err := json.Unmarshal(text, &s)
-		d.Slow = append(d.Slow, s)
-		return err
+		return add(&d.Slow, text)
 	}
 	return nil // written by a newer ssdprobe
+}
+
+// add decodes a line and appends it to the list of those of its kind.
+func add[T any](list *[]T, text json.RawMessage) error {
+	var v T
+	err := json.Unmarshal(text, &v)
+	*list = append(*list, v)
+	return err
 }

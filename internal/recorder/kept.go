@@ -1,11 +1,6 @@
 package recorder
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/ssdprobe/ssdprobe/internal/record"
-)
+import "github.com/ssdprobe/ssdprobe/internal/record"
 
 // Settings say what is recorded, and how many recordings are kept.
 type Settings struct {
@@ -21,12 +16,7 @@ type Settings struct {
 // Default returns the settings that apply when nothing is configured.
 func Default() Settings { return Settings{Enabled: true, MaxRecordings: 50, MaxBytes: 32 << 20} }
 
-// Sort sorts recordings by id, the oldest first.
-func Sort(heads []record.RecordingHead) {
-	slices.SortStableFunc(heads, func(a, b record.RecordingHead) int { return strings.Compare(a.ID, b.ID) })
-}
-
-// Surplus returns the ids of the recordings to remove. heads must be in the order of Sort.
+// Surplus returns the ids of the recordings to remove. heads must begin with the oldest.
 func (s Settings) Surplus(heads []record.RecordingHead) (ids []string) {
 	bytes := record.RecorderStatus{Recordings: heads}.Bytes()
 	for _, h := range heads {

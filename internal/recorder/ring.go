@@ -185,6 +185,5 @@ func rounded(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
 	}
-	v = math.Round(v*1e4) / 1e4
-	return &v
+	return new(math.Round(v*1e4) / 1e4)
 }
