@@ -1,8 +1,10 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -55,7 +57,7 @@ type Change struct {
 
 // String returns text such as "firmware A → B".
 func (c Change) String() string {
-	return fmt.Sprintf("%s %s → %s", ConditionTitle(c.Condition), orUnknown(c.From), orUnknown(c.To))
+	return fmt.Sprintf("%s %s → %s", ConditionTitle(c.Condition), cmp.Or(c.From, "unknown"), cmp.Or(c.To, "unknown"))
 }
 
 // ConditionTitle returns the title of the condition with this name, such as "PCIe link".
@@ -73,20 +75,17 @@ func nameOf(f reflect.StructField) string {
 	return name
 }
 
-// each calls do for every condition, in declared order, with its field of c.
-func (c *Conditions) each(do func(f reflect.StructField, v reflect.Value)) {
-	all := reflect.ValueOf(c).Elem()
-	for i := range all.NumField() {
-		do(all.Type().Field(i), all.Field(i))
-	}
+// fields returns every condition, in declared order, with its field of c.
+func (c *Conditions) fields() iter.Seq2[reflect.StructField, reflect.Value] {
+	return reflect.ValueOf(c).Elem().Fields()
 }
 
 // List returns all conditions in declared order, including unknown ones. The names are those of the JSON form.
 func (c Conditions) List() []Condition {
 	var list []Condition
-	c.each(func(f reflect.StructField, v reflect.Value) {
+	for f, v := range c.fields() {
 		list = append(list, Condition{Name: nameOf(f), Value: fmt.Sprint(v.Interface())})
-	})
+	}
 	return list
 }
 
@@ -94,11 +93,11 @@ func (c Conditions) List() []Condition {
 func (c Conditions) Changes(later Conditions) []Change {
 	var changes []Change
 	after := reflect.ValueOf(later)
-	c.each(func(f reflect.StructField, v reflect.Value) {
+	for f, v := range c.fields() {
 		if to := after.FieldByIndex(f.Index).Interface(); v.Interface() != to {
 			changes = append(changes, Change{Condition: nameOf(f), From: fmt.Sprint(v.Interface()), To: fmt.Sprint(to)})
 		}
-	})
+	}
 	return changes
 }
 
@@ -111,11 +110,11 @@ func (c Conditions) Extended(later Conditions) bool {
 // that does not answer therefore causes no change of conditions.
 func (c Conditions) Remember(before Conditions) Conditions {
 	old := reflect.ValueOf(before)
-	c.each(func(f reflect.StructField, v reflect.Value) {
+	for f, v := range c.fields() {
 		if f.Tag.Get("from") == "drive" && v.IsZero() {
 			v.Set(old.FieldByIndex(f.Index))
 		}
-	})
+	}
 	return c
 }
 
@@ -125,28 +124,21 @@ func (c *Conditions) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	var problem error
-	c.each(func(f reflect.StructField, v reflect.Value) {
+	for f, v := range c.fields() {
 		raw, found := fields[nameOf(f)]
-		if !found || problem != nil {
-			return
+		if !found {
+			continue
 		}
 		var text string
+		var err error
 		if json.Unmarshal(raw, &text) == nil {
-			problem = parseCondition(text, v.Addr().Interface())
+			err = parseCondition(text, v.Addr().Interface())
 		} else {
-			problem = json.Unmarshal(raw, v.Addr().Interface())
+			err = json.Unmarshal(raw, v.Addr().Interface())
 		}
-		if problem != nil {
-			problem = fmt.Errorf("condition %s: %w", nameOf(f), problem)
+		if err != nil {
+			return fmt.Errorf("condition %s: %w", nameOf(f), err)
 		}
-	})
-	return problem
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
 	}
-	return s
+	return nil
 }

@@ -55,18 +55,7 @@ func (s Statistic) Short() string {
 // Of returns the statistic of a round in its unit: seconds, or I/Os per second. It is 0 for the statistics of
 // traffic.
 func (s Statistic) Of(m Measurement) float64 {
-	switch s {
-	case LatencyP50:
-		return m.Latency.Quantile(0.50).Seconds()
-	case LatencyP95:
-		return m.Latency.Quantile(0.95).Seconds()
-	case LatencyP99:
-		return m.Latency.Quantile(0.99).Seconds()
-	case IOPS:
-		return m.IOPS()
-	case OthersReadLatency, OthersWriteLatency, OthersFlushLatency: // a round does not have them
-	}
-	return 0
+	return s.OfResult(Result{IOPS: m.IOPS(), Latency: m.Latency})
 }
 
 // OfResult returns the statistic of a step in its unit; 0 when it is not known.

@@ -209,8 +209,8 @@ func (s *RecorderStatus) Newest(meant func(Trigger) bool) (RecordingHead, bool) 
 	if s == nil {
 		return RecordingHead{}, false
 	}
-	for i := len(s.Recordings) - 1; i >= 0; i-- {
-		if h := s.Recordings[i]; slices.ContainsFunc(h.Triggers, meant) {
+	for _, h := range slices.Backward(s.Recordings) {
+		if slices.ContainsFunc(h.Triggers, meant) {
 			return h, true
 		}
 	}
