@@ -138,11 +138,12 @@ func (c canvas) plot(title string, y plot.Axis, lines []line) *plot.Plot {
 	}
 	var values []float64
 	for i, l := range lines {
-		points := c.past.Points(history.Key{Source: l.source, Figure: l.figure}, c.span, c.now)
-		p.Series = append(p.Series, apart(l.name, i+1, points, c.span)...)
-		for _, point := range points {
+		var points []plot.Point
+		for _, point := range c.past.Points(history.Key{Source: l.source, Figure: l.figure}, c.span, c.now) {
+			points = append(points, plot.Point{X: seconds(point.Time), Y: point.Mean})
 			values = append(values, point.Mean)
 		}
+		p.Series = append(p.Series, apart(l.name, i+1, points, gapOf(c.span))...)
 	}
 	if len(p.Series) == 0 {
 		return nil
@@ -157,20 +158,19 @@ func (c canvas) plot(title string, y plot.Axis, lines []line) *plot.Plot {
 // leastShown is the factor around the median that the axis covers at least.
 const leastShown = 1.5
 
-// apart splits a line at its gaps. Only the first part has the name.
-func apart(name string, colour int, points []history.Point, span history.Span) []plot.Series {
+// apart splits points at gaps of more than gap seconds into lines; a point without neighbours stays a point. Only the
+// first part has the name.
+func apart(name string, colour int, points []plot.Point, gap float64) []plot.Series {
 	var all []plot.Series
 	for i, p := range points {
-		if i == 0 || seconds(p.Time)-seconds(points[i-1].Time) > gapOf(span) {
-			all = append(all, plot.Series{Name: name, Shape: plot.Line, Colour: colour})
+		if i == 0 || p.X-points[i-1].X > gap {
+			all = append(all, plot.Series{Name: name, Shape: plot.Points, Colour: colour})
 			name = ""
 		}
 		last := &all[len(all)-1]
-		last.Points = append(last.Points, plot.Point{X: seconds(p.Time), Y: p.Mean})
+		last.Points = append(last.Points, p)
 		if len(last.Points) > 1 {
 			last.Shape = plot.Line
-		} else {
-			last.Shape = plot.Points
 		}
 	}
 	return all

@@ -79,27 +79,16 @@ func newPlot(x drift.Explanation) *plot.Plot {
 // series returns the blocks as lines between neighbours, points for those without neighbours, and marks on those with
 // a slow round.
 func series(blocks []drift.Block, i int) []plot.Series {
-	var all []plot.Series
+	var points []plot.Point
 	slow := plot.Series{Name: "blocks with a slow round", Shape: plot.Points, Colour: 5}
-	for len(blocks) > 0 {
-		n := 1
-		for n < len(blocks) && blocks[n].Time.Sub(blocks[n-1].Time) <= plotGap {
-			n++
+	for _, b := range blocks {
+		p := plot.Point{X: seconds(b.Time.Add(blockSpan / 2)), Y: b.Ratios[i]}
+		points = append(points, p)
+		if b.Slow[i] {
+			slow.Points = append(slow.Points, p)
 		}
-		run := plot.Series{Shape: plot.Line, Colour: 1}
-		if n == 1 {
-			run.Shape = plot.Points
-		}
-		for _, b := range blocks[:n] {
-			p := plot.Point{X: seconds(b.Time.Add(blockSpan / 2)), Y: b.Ratios[i]}
-			run.Points = append(run.Points, p)
-			if b.Slow[i] {
-				slow.Points = append(slow.Points, p)
-			}
-		}
-		all = append(all, run)
-		blocks = blocks[n:]
 	}
+	all := apart("", 1, points, plotGap.Seconds())
 	if len(slow.Points) > 0 {
 		all = append(all, slow)
 	}
