@@ -104,29 +104,24 @@ func single[T any](name string, kind prometheus.ValueType, help string, value fu
 // known returns a value that is known if it is positive.
 func known(v float64) (float64, bool) { return v, v > 0 }
 
-// given returns the value of v, or false if v is nil.
-func given[N int | int64 | uint64 | float64](v *N) (float64, bool) {
+// optional returns the value of v, or false if v is nil.
+func optional[T any](v *T, value func(T) float64) (float64, bool) {
 	if v == nil {
 		return 0, false
 	}
-	return float64(*v), true
+	return value(*v), true
+}
+
+// given returns a number, or false if v is nil.
+func given[N int | int64 | uint64 | float64](v *N) (float64, bool) {
+	return optional(v, func(n N) float64 { return float64(n) })
 }
 
 // seconds returns a duration in seconds, or false if d is nil.
-func seconds(d *time.Duration) (float64, bool) {
-	if d == nil {
-		return 0, false
-	}
-	return d.Seconds(), true
-}
+func seconds(d *time.Duration) (float64, bool) { return optional(d, time.Duration.Seconds) }
 
 // flag returns b as 0 or 1, or false if b is nil.
-func flag(b *bool) (float64, bool) {
-	if b == nil {
-		return 0, false
-	}
-	return boolean(*b), true
-}
+func flag(b *bool) (float64, bool) { return optional(b, boolean) }
 
 // moment returns a time in seconds since 1970, to the millisecond, or false for the zero time.
 func moment(t time.Time) (float64, bool) { return float64(t.UnixMilli()) / 1e3, !t.IsZero() }
