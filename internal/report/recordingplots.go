@@ -15,7 +15,7 @@ func devicePlots(rec record.Recording, d record.DeviceRecording) []document.Plot
 	inFlight := plot.Series{Name: "in flight", Shape: plot.Line, Colour: 1}
 	small := newSmall(fmt.Sprintf("%s: I/Os in flight at the end of each second", d.Device.Name))
 	for _, s := range d.Seconds {
-		inFlight.Points = append(inFlight.Points, plot.Point{X: axisSeconds(s.Time), Y: float64(s.InFlight)})
+		inFlight.Points = append(inFlight.Points, plot.Point{X: plot.Seconds(s.Time), Y: float64(s.InFlight)})
 		small.add(s.Time, float64(s.InFlight))
 	}
 	waiting := overTime(rec, "I/Os in flight", "I/Os", inFlight)
@@ -29,9 +29,9 @@ func devicePlots(rec record.Recording, d record.DeviceRecording) []document.Plot
 		for _, s := range d.Seconds {
 			served := s.Of(o)
 			seen = seen || served.IOs > 0
-			c.Points = append(c.Points, plot.Point{X: axisSeconds(s.Time), Y: float64(served.IOs)})
+			c.Points = append(c.Points, plot.Point{X: plot.Seconds(s.Time), Y: float64(served.IOs)})
 			if served.MeanLatency > 0 {
-				l.Points = append(l.Points, plot.Point{X: axisSeconds(s.Time), Y: served.MeanLatency.Seconds() * 1e3})
+				l.Points = append(l.Points, plot.Point{X: plot.Seconds(s.Time), Y: served.MeanLatency.Seconds() * 1e3})
 			}
 		}
 		if seen {
@@ -75,7 +75,7 @@ func hostSection(rec record.Recording) document.Section {
 		s := plot.Series{Name: share.name, Shape: plot.Line, Colour: i + 1}
 		for _, h := range rec.Host {
 			if v := share.of(h); v != nil {
-				s.Points = append(s.Points, plot.Point{X: axisSeconds(h.Time), Y: 100 * *v})
+				s.Points = append(s.Points, plot.Point{X: plot.Seconds(h.Time), Y: 100 * *v})
 				if i == 0 {
 					small.add(h.Time, 100**v)
 				}
@@ -100,21 +100,18 @@ func hostSection(rec record.Recording) document.Section {
 func overTime(rec record.Recording, title, label string, series ...plot.Series) plot.Plot {
 	p := plot.Plot{
 		Title: title, Height: 120, Series: series,
-		X: plot.Axis{Label: "UTC", Room: &plot.Room{From: axisSeconds(rec.From), To: axisSeconds(rec.Until)}, Whole: true, Format: func(v float64) string {
+		X: plot.Axis{Label: "UTC", Room: &plot.Room{From: plot.Seconds(rec.From), To: plot.Seconds(rec.Until)}, Whole: true, Format: func(v float64) string {
 			return time.Unix(int64(v), 0).UTC().Format(time.TimeOnly)
 		}},
 		Y: plot.Axis{Label: label, Zero: true},
 	}
 	for i, t := range rec.Triggers {
 		if i == 0 || !t.Time.Equal(rec.Triggers[i-1].Time) {
-			p.Marks = append(p.Marks, plot.Mark{X: new(axisSeconds(t.Time)), Label: string(t.Kind)})
+			p.Marks = append(p.Marks, plot.Mark{X: new(plot.Seconds(t.Time)), Label: string(t.Kind)})
 		}
 	}
 	return p
 }
-
-// axisSeconds converts a time to a value on an axis.
-func axisSeconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }
 
 // small collects the values of a plot for a terminal, which has fewer columns than there are
 // seconds.

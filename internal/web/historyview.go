@@ -80,7 +80,7 @@ func (v *pastView) add(p *plot.Plot, caption string) {
 func marksOf(t record.TargetStatus, from time.Time) []plot.Mark {
 	var marks []plot.Mark
 	if j := t.Judged(); j.Verdict.Blames() && j.Since.After(from) {
-		marks = append(marks, plot.Mark{X: new(seconds(j.Since)), Label: string(j.Verdict)})
+		marks = append(marks, plot.Mark{X: new(plot.Seconds(j.Since)), Label: string(j.Verdict)})
 	}
 	names := map[time.Time]string{}
 	var times []time.Time
@@ -98,7 +98,7 @@ func marksOf(t record.TargetStatus, from time.Time) []plot.Mark {
 	}
 	slices.SortFunc(times, time.Time.Compare)
 	for _, at := range times {
-		marks = append(marks, plot.Mark{X: new(seconds(at)), Label: names[at]})
+		marks = append(marks, plot.Mark{X: new(plot.Seconds(at)), Label: names[at]})
 	}
 	return marks
 }
@@ -134,13 +134,13 @@ func (c canvas) plot(title string, y plot.Axis, lines []line) *plot.Plot {
 	from := c.now.Add(-c.span.Length())
 	p := plot.Plot{
 		Title: title + " over the last " + c.span.Name, Height: 150, Y: y, Marks: c.marks,
-		X: plot.Axis{Label: "UTC", Scale: plot.Time, Room: &plot.Room{From: seconds(from), To: seconds(c.now)}},
+		X: plot.Axis{Label: "UTC", Scale: plot.Time, Room: &plot.Room{From: plot.Seconds(from), To: plot.Seconds(c.now)}},
 	}
 	var values []float64
 	for i, l := range lines {
 		var points []plot.Point
 		for _, point := range c.past.Points(history.Key{Source: l.source, Figure: l.figure}, c.span, c.now) {
-			points = append(points, plot.Point{X: seconds(point.Time), Y: point.Mean})
+			points = append(points, plot.Point{X: plot.Seconds(point.Time), Y: point.Mean})
 			values = append(values, point.Mean)
 		}
 		p.Series = append(p.Series, apart(l.name, i+1, points, gapOf(c.span))...)
@@ -179,6 +179,3 @@ func apart(name string, colour int, points []plot.Point, gap float64) []plot.Ser
 // gapOf returns the distance of neighbours, in seconds, beyond which they are not joined: two slots without a value
 // between them.
 func gapOf(span history.Span) float64 { return 3 * span.Slot.Seconds() }
-
-// seconds returns the position of a time on an axis.
-func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }

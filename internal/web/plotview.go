@@ -48,7 +48,7 @@ func newPlot(x drift.Explanation) *plot.Plot {
 	}
 	p := &plot.Plot{
 		Height: 80,
-		X:      plot.Axis{Label: "UTC", Scale: plot.Time, Room: &plot.Room{From: seconds(from), To: seconds(until)}},
+		X:      plot.Axis{Label: "UTC", Scale: plot.Time, Room: &plot.Room{From: plot.Seconds(from), To: plot.Seconds(until)}},
 		Y: plot.Axis{
 			Label: s.Statistic.Short() + ", times", Scale: plot.Log10, Format: units.Ratio, Room: &plot.Room{From: 1 / plotLeast, To: plotLeast},
 		},
@@ -70,7 +70,7 @@ func newPlot(x drift.Explanation) *plot.Plot {
 		if s.Since.Before(from) {
 			p.Title += "; it began before"
 		} else {
-			p.Marks = append(p.Marks, plot.Mark{X: new(seconds(s.Since)), Label: "onset"})
+			p.Marks = append(p.Marks, plot.Mark{X: new(plot.Seconds(s.Since)), Label: "onset"})
 		}
 	}
 	return p
@@ -82,7 +82,7 @@ func series(blocks []drift.Block, i int) []plot.Series {
 	var points []plot.Point
 	slow := plot.Series{Name: "blocks with a slow round", Shape: plot.Points, Colour: 5}
 	for _, b := range blocks {
-		p := plot.Point{X: seconds(b.Time.Add(blockSpan / 2)), Y: b.Ratios[i]}
+		p := plot.Point{X: plot.Seconds(b.Time.Add(blockSpan / 2)), Y: b.Ratios[i]}
 		points = append(points, p)
 		if b.Slow[i] {
 			slow.Points = append(slow.Points, p)

@@ -100,11 +100,11 @@ func spark(past *history.History, probe string, now time.Time) template.HTML {
 	span := history.Day()
 	points := past.Points(history.Key{Source: probe, Figure: history.P50}, span, now)
 	line := plot.Spark{
-		From: seconds(now.Add(-span.Length())), To: seconds(now), Gap: gapOf(span),
+		From: plot.Seconds(now.Add(-span.Length())), To: plot.Seconds(now), Gap: gapOf(span),
 	}
 	low, high := time.Duration(0), time.Duration(0)
 	for i, p := range points {
-		line.Points = append(line.Points, plot.Point{X: seconds(p.Time), Y: p.Mean})
+		line.Points = append(line.Points, plot.Point{X: plot.Seconds(p.Time), Y: p.Mean})
 		mean := time.Duration(p.Mean * float64(time.Second))
 		if i == 0 {
 			low, high = mean, mean

@@ -3,6 +3,7 @@ package plot
 import (
 	_ "embed" // for the style
 	"html/template"
+	"time"
 )
 
 // Plot is a diagram with one horizontal axis and one or two vertical ones.
@@ -51,6 +52,9 @@ const (
 	// Time is linear. Values are seconds since 1970, ticks are round times in UTC.
 	Time
 )
+
+// Seconds returns the value of a time on an axis, to the millisecond.
+func Seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }
 
 // Series is a list of values that belong together.
 type Series struct {
