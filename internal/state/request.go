@@ -200,9 +200,7 @@ func (r Request) ChangeNode(n *judge.Node, now time.Time) (map[string]drift.Note
 // Change carries out a request on t. If the request is refused, t is unchanged.
 func (r Request) Change(t *Target, now time.Time) error {
 	changed := map[string]drift.State{}
-	for name, state := range t.Probes {
-		changed[name] = state
-	}
+	maps.Copy(changed, t.Probes)
 	names := t.ProbeNames()
 	if r.Probe != "" {
 		if _, ok := t.Probes[r.Probe]; !ok && r.Import == nil {
@@ -242,10 +240,10 @@ func (r Request) Change(t *Target, now time.Time) error {
 		}
 	}
 	// In a request for all probes, those with nothing to accept or to pin do not matter.
-	minor := func(err error) bool {
-		return errors.Is(err, drift.ErrNothingToAccept) || errors.Is(err, drift.ErrNotLearned)
+	major := func(r refusal) bool {
+		return !errors.Is(r.cause, drift.ErrNothingToAccept) && !errors.Is(r.cause, drift.ErrNotLearned)
 	}
-	if len(refused) > 0 && (done == 0 || !allOf(refused, minor)) {
+	if len(refused) > 0 && (done == 0 || slices.ContainsFunc(refused, major)) {
 		return fmt.Errorf("%s of %s: %w", r, r.Target, refused.join())
 	}
 	t.Probes, t.Traffic = changed, traffic
@@ -302,8 +300,4 @@ func (all refusals) join() error {
 		problems = append(problems, fmt.Errorf("%w (%s)", r.cause, strings.Join(r.names, ", ")))
 	}
 	return errors.Join(problems...)
-}
-
-func allOf(list refusals, is func(error) bool) bool {
-	return !slices.ContainsFunc(list, func(r refusal) bool { return !is(r.cause) })
 }
