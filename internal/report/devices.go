@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -183,9 +184,4 @@ func distinct(values []string) string {
 	return strings.Join(values, " and ")
 }
 
-func known(s string) string {
-	if s == "" {
-		return none
-	}
-	return s
-}
+func known(s string) string { return cmp.Or(s, none) }

@@ -33,10 +33,8 @@ func (x Explained) drive() []document.Block {
 // 20 % slower, because kernel 6.1 → 6.8".
 func togetherText(t record.Together, id string) string {
 	included := "not this one"
-	for _, d := range t.Drives {
-		if d == id {
-			included = "this one included"
-		}
+	if slices.Contains(t.Drives, id) {
+		included = "this one included"
 	}
 	text := fmt.Sprintf("%d of %d drives, %s, are slower since %s: %s %s %s", len(t.Drives), t.Of, included, units.Minute(t.Since), t.Source, t.Statistic.Short(), t.Ratio)
 	if len(t.Attribution) > 0 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -82,7 +83,7 @@ func (c Comparisons) differences() document.Section {
 				order = append(order, name)
 				cells[name] = c.unchanged(change.From)
 			}
-			cells[name][i+1] = knownText(change.To)
+			cells[name][i+1] = cmp.Or(change.To, "unknown")
 		}
 	}
 	for _, name := range order {
@@ -105,22 +106,16 @@ func (c Comparisons) differences() document.Section {
 // unchanged returns the row of a condition with the value of the first run in all columns. For runs with unknown
 // conditions the value is unknown too.
 func (c Comparisons) unchanged(first string) []string {
-	row := []string{knownText(first)}
+	first = cmp.Or(first, "unknown")
+	row := []string{first}
 	for _, one := range c.Comparisons {
 		if one.Unknown() {
-			row = append(row, knownText(""))
+			row = append(row, "unknown")
 		} else {
-			row = append(row, knownText(first))
+			row = append(row, first)
 		}
 	}
 	return row
-}
-
-func knownText(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
 }
 
 // inSeveral returns the names that at least two runs have, in order of first appearance.

@@ -116,7 +116,10 @@ func effectSection(r record.RunReport) []document.Section {
 			verdict = "~"
 		default:
 			certain++
-			verdict = changeWord(e.IOPS.Value > 1)
+			verdict = string(record.Slower)
+			if e.IOPS.Value > 1 {
+				verdict = string(record.Faster)
+			}
 		}
 		t.Add(e.Load, string(e.Direction), e.Setting, e.From, e.To, units.Ratio(e.IOPS.Value), intervalText(e.IOPS, units.Ratio),
 			units.Ratio(e.Latency.Value), intervalText(e.Latency, units.Ratio), verdict)
@@ -147,13 +150,6 @@ func changeRow(label string, i record.Interval, certain bool) plot.Row {
 		row.Values = []plot.Point{{X: *row.Mean, Doubt: true, Note: "one run each: no interval"}}
 	}
 	return row
-}
-
-func changeWord(faster bool) string {
-	if faster {
-		return string(record.Faster)
-	}
-	return string(record.Slower)
 }
 
 func deviationAxis(label string) plot.Axis {

@@ -9,17 +9,26 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/html"
+	"github.com/ssdprobe/ssdprobe/internal/report/markdown"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // HTML writes runs as one self-contained page with plots. The size of the page is
 // bounded.
-func HTML(w io.Writer, documents ...Document) error {
+func HTML(w io.Writer, documents ...Document) error { return html.Write(w, runPages(documents)...) }
+
+// Markdown writes runs as tables for a ticket or a mail, with the conditions and all
+// warnings. It leaves out plots and job files.
+func Markdown(w io.Writer, documents ...Document) error {
+	return markdown.Write(w, runPages(documents)...)
+}
+
+func runPages(documents []Document) []document.Page {
 	pages := make([]document.Page, len(documents))
 	for i, d := range documents {
 		pages[i] = runPage(d)
 	}
-	return html.Write(w, pages...)
+	return pages
 }
 
 const resultsID = "results"

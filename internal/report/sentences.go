@@ -44,8 +44,7 @@ func bestSentence(r record.RunReport) string {
 	case len(texts) == 0:
 		return "Nothing was measured."
 	}
-	text := strings.Join(texts, ", ")
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return upper(strings.Join(texts, ", ")) + "."
 }
 
 // doubtSentence counts the steps with warnings; empty when there are none.
