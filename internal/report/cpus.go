@@ -12,9 +12,6 @@ import (
 
 // cpuSections shows for each load its rate on different numbers of CPUs.
 func cpuSections(r record.RunReport) []document.Section {
-	if r.Analysis == nil {
-		return nil
-	}
 	var all []document.Section
 	for i, c := range r.Analysis.CPUs {
 		if len(c.Points) == 0 {

@@ -13,7 +13,7 @@ import (
 
 // boundSection shows what limited each step.
 func boundSection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || len(r.Analysis.Bounds) == 0 {
+	if len(r.Analysis.Bounds) == 0 {
 		return nil
 	}
 	t := document.Table{Names: []string{"step", "limit", "CPUs used", "link used"}, Align: "llrr", Long: true}
@@ -76,7 +76,7 @@ func limitText(l record.Limit) string {
 
 // sheetSection compares the figures with the data sheet.
 func sheetSection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || len(r.Analysis.DataSheet) == 0 {
+	if len(r.Analysis.DataSheet) == 0 {
 		return nil
 	}
 	t := document.Table{Names: []string{"figure", "promised", "measured", "share", "in step"}, Align: "lrrrl", Long: true}
@@ -103,7 +103,7 @@ func sheetFigure(unit string, v float64) string {
 
 // interruptSection shows how often the device interrupted.
 func interruptSection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || len(r.Analysis.Interrupts) == 0 {
+	if len(r.Analysis.Interrupts) == 0 {
 		return nil
 	}
 	t := document.Table{Names: []string{"step", "setting", "interrupts", "interrupts"}, Units: []string{"", "", "per I/O", "per second"}, Align: "llrr", Long: true}

@@ -14,7 +14,7 @@ import (
 // modelSection shows the cost model for the kernel's io.cost: its lines, its coefficients, and how it differs from the
 // cost model of the judge.
 func modelSection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || r.Analysis.CostModel == nil {
+	if r.Analysis.CostModel == nil {
 		return nil
 	}
 	m := *r.Analysis.CostModel

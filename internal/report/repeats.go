@@ -15,7 +15,7 @@ const leastSpan = 5.0
 
 // repeatSection shows how far the repeats of each load lie apart.
 func repeatSection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || len(r.Analysis.Spreads) == 0 {
+	if len(r.Analysis.Spreads) == 0 {
 		return nil
 	}
 	t := document.Table{
@@ -93,7 +93,7 @@ func spreadRow(r record.RunReport, s record.Spread) (plot.Row, []record.Warning)
 
 // effectSection shows the effects of changed settings.
 func effectSection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || len(r.Analysis.Effects) == 0 {
+	if len(r.Analysis.Effects) == 0 {
 		return nil
 	}
 	t := document.Table{

@@ -14,9 +14,6 @@ import (
 
 // scalingSections shows for each load what every added device contributed.
 func scalingSections(r record.RunReport) []document.Section {
-	if r.Analysis == nil {
-		return nil
-	}
 	var all []document.Section
 	for i, s := range r.Analysis.Scalings {
 		if len(s.Points) == 0 {

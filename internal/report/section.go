@@ -21,6 +21,9 @@ func drawn(d document.Drawing, caption string, warnings []record.Warning, small 
 
 // sections returns all sections that the run has data for, the most important first.
 func sections(r record.RunReport) []document.Section {
+	if r.Analysis == nil {
+		r.Analysis = &record.Analysis{}
+	}
 	var all []document.Section
 	for _, build := range []func(record.RunReport) []document.Section{
 		modelSection, steadySection, syncSection, scalingSections, cpuSections, depthSections, spanSection, spareSection, offsetSection, effectSection,

@@ -13,7 +13,7 @@ import (
 
 // spanSection shows how latency rises with the part of the target that is used.
 func spanSection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || !slices.ContainsFunc(r.Analysis.Spans, func(s record.SpanSweep) bool { return len(s.Points) > 0 }) {
+	if !slices.ContainsFunc(r.Analysis.Spans, func(s record.SpanSweep) bool { return len(s.Points) > 0 }) {
 		return nil
 	}
 	sweeps := r.Analysis.Spans
@@ -155,7 +155,7 @@ func spanOthers(knees, flat, unsure int) string {
 
 // spareSection shows the effect of over-provisioning.
 func spareSection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || len(r.Analysis.Spares) == 0 {
+	if len(r.Analysis.Spares) == 0 {
 		return nil
 	}
 	spares := r.Analysis.Spares

@@ -13,7 +13,7 @@ import (
 
 // steadySection shows the approach to the steady state and the window that is steady.
 func steadySection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || r.Analysis.Steady == nil || len(r.Analysis.Steady.Path) == 0 {
+	if r.Analysis.Steady == nil || len(r.Analysis.Steady.Path) == 0 {
 		return nil
 	}
 	s := *r.Analysis.Steady
