@@ -27,7 +27,7 @@ func changes(before, after record.RunReport) []record.Change {
 		}
 	}
 	add("serial", before.Device.Serial, after.Device.Serial)
-	add("target", targets(before), targets(after))
+	add("target", before.TargetText(), after.TargetText())
 	if !record.AlikeFiles(before.File, after.File) {
 		add("file size", units.BlockSize(before.File.Bytes), units.BlockSize(after.File.Bytes))
 	}
@@ -63,13 +63,6 @@ func setting(r record.RunReport, name string) string {
 		return value
 	}
 	return "default"
-}
-
-func targets(r record.RunReport) string {
-	if n := len(r.Targets); n > 1 {
-		return fmt.Sprintf("%s and %d more", r.Target, n-1)
-	}
-	return r.Target
 }
 
 // ownWarnings returns the warnings that cast doubt on the comparison itself.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -35,10 +36,7 @@ func loads(r record.RunReport) []load {
 	var all []load
 	for _, step := range r.Steps {
 		ignored := disregarded(r, step)
-		name := step.Name
-		if step.Series != "" {
-			name = step.Series
-		}
+		name := cmp.Or(step.Series, step.Name)
 		for _, part := range []struct {
 			direction record.Direction
 			result    *record.Result

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -38,6 +39,14 @@ type RunReport struct {
 	Unrepeatable bool `json:"unrepeatable,omitempty"`
 	// Analysis holds the conclusions from the steps; nil when there are none.
 	Analysis *Analysis `json:"analysis,omitempty"`
+}
+
+// TargetText names the target, and the number of further ones: "/dev/nvme0n1 and 3 more".
+func (r *RunReport) TargetText() string {
+	if n := len(r.Targets); n > 1 {
+		return fmt.Sprintf("%s and %d more", r.Target, n-1)
+	}
+	return r.Target
 }
 
 // Imported reports whether the run was made from fio's own output, so that its conditions are unknown.

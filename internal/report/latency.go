@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -44,11 +45,7 @@ func distributions(r record.RunReport) []distribution {
 			if len(p.result.Latency) == 0 {
 				continue
 			}
-			load := s.Name
-			if s.Series != "" {
-				load = s.Series
-			}
-			name := load + " " + p.direction
+			name := cmp.Or(s.Series, s.Name) + " " + p.direction
 			i := slices.IndexFunc(all, func(d distribution) bool { return d.name == name })
 			if i < 0 {
 				all = append(all, distribution{name: name})

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -78,10 +79,7 @@ func overlaidLatencies(runs []record.RunReport) []document.Section {
 func latencyName(s record.Step, p part) string {
 	name := s.Plan
 	if s.Workload == nil || name == "" {
-		name = s.Name
-		if s.Series != "" {
-			name = s.Series
-		}
+		name = cmp.Or(s.Series, s.Name)
 	}
 	if s.Workload != nil && string(s.Workload.Direction) == p.direction {
 		return name

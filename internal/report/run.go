@@ -50,7 +50,7 @@ func leadOf(r record.RunReport, all []document.Section) string {
 	return bestSentence(r)
 }
 
-func runTitle(r record.RunReport) string { return r.Suite + " on " + runTarget(r) }
+func runTitle(r record.RunReport) string { return r.Suite + " on " + r.TargetText() }
 
 // runAbout returns when the run was, and its size: "3 steps in 31.4 s".
 func runAbout(r record.RunReport) []string {
@@ -59,14 +59,6 @@ func runAbout(r record.RunReport) []string {
 		steps += " in " + units.Span(r.Finished.Sub(r.Started))
 	}
 	return []string{units.Time(r.Started), steps}
-}
-
-// runTarget names the target, and the number of further ones.
-func runTarget(r record.RunReport) string {
-	if n := len(r.Targets); n > 1 {
-		return fmt.Sprintf("%s and %d more", r.Target, n-1)
-	}
-	return r.Target
 }
 
 func runFacts(r record.RunReport) document.Facts {
