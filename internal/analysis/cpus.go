@@ -18,8 +18,7 @@ func CPUScalings(steps []record.Step, m Machine) []record.CPUScaling {
 	var loads groups[string, groups[int, []record.Step]] // by the number of CPUs
 	for _, s := range complete(steps) {
 		if s.Workload != nil && s.Workload.CPUCores > 0 {
-			same := loads.at(s.Workload.String()).at(len(s.Workload.CPUs))
-			*same = append(*same, s)
+			add(loads.at(s.Workload.String()), len(s.Workload.CPUs), s)
 		}
 	}
 	var all []record.CPUScaling

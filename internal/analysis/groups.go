@@ -17,3 +17,9 @@ func (g *groups[K, V]) at(key K) *V {
 	}
 	return g.of[key]
 }
+
+// add appends a value to the list of a key.
+func add[K comparable, V any](g *groups[K, []V], key K, value V) {
+	list := g.at(key)
+	*list = append(*list, value)
+}

@@ -28,8 +28,7 @@ func Knees(steps []record.Step) []record.Knee {
 			continue
 		}
 		for _, r := range results(s) {
-			sweep := sweeps.at(sweepKey{SweepName(*s.Workload, r.direction), r.direction})
-			*sweep = append(*sweep, s)
+			add(&sweeps, sweepKey{SweepName(*s.Workload, r.direction), r.direction}, s)
 		}
 	}
 	var knees []record.Knee
@@ -95,8 +94,7 @@ func byDepth(points []depthPoint) []depthPoint {
 	slices.SortStableFunc(points, func(a, b depthPoint) int { return cmp.Compare(a.depth, b.depth) })
 	var same groups[int, []depthPoint]
 	for _, p := range points {
-		at := same.at(p.depth)
-		*at = append(*at, p)
+		add(&same, p.depth, p)
 	}
 	merged := make([]depthPoint, len(same.keys))
 	for i, depth := range same.keys {

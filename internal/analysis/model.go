@@ -49,15 +49,12 @@ func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record
 		c, latency, found := coefficient(steps, name, float64(o.Percentile)/100)
 		switch {
 		case !found:
-			of := without.at("not measured")
-			*of = append(*of, name)
+			add(&without, "not measured", name)
 			continue
 		case c.Repeats == 0:
-			of := without.at("measured, but no repeat counts: " + strings.Join(c.Codes, ", "))
-			*of = append(*of, name)
+			add(&without, "measured, but no repeat counts: "+strings.Join(c.Codes, ", "), name)
 		case c.Of.Mean.Wide():
-			of := without.at(fmt.Sprintf("its %d repeats differ by %.0f %%; want more --repeats", c.Repeats, 100*(c.Of.Max-c.Of.Min)/c.Of.Mean.Value))
-			*of = append(*of, name)
+			add(&without, fmt.Sprintf("its %d repeats differ by %.0f %%; want more --repeats", c.Repeats, 100*(c.Of.Max-c.Of.Min)/c.Of.Mean.Value), name)
 		case name == "rrandiops":
 			m.Read = latency
 		case name == "wrandiops":
@@ -130,8 +127,7 @@ func coefficient(steps []record.Step, name string, q float64) (c record.CostCoef
 // spoiled returns the code of the warning that says that a step measured something other than the device or was cut short;
 // empty when there is none. The lines configure the kernel, so unlike in a comparison no I/O of others is tolerated.
 func spoiled(step record.Step) string {
-	others := func(w record.Warning) bool { return w.Code == record.WarnOthersActive }
-	if code := step.Spoiled(); code != "" || !slices.ContainsFunc(step.Warnings, others) {
+	if code := step.Spoiled(); code != "" || !warned(step, record.WarnOthersActive) {
 		return code
 	}
 	return record.WarnOthersActive

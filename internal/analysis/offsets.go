@@ -35,8 +35,7 @@ func Offsets(steps []record.Step) record.OffsetLines {
 		if len(s.Workload.Targets) == 1 {
 			key.target = s.Workload.Targets[0]
 		}
-		same := lines.at(key)
-		*same = append(*same, s)
+		add(&lines, key, s)
 	}
 	var all record.OffsetLines
 	for _, key := range lines.keys {

@@ -22,8 +22,7 @@ func Scalings(steps []record.Step) []record.Scaling {
 		if s.Workload == nil || len(s.Parts) == 0 {
 			continue
 		}
-		same := loads.at(LoadName(*s.Workload))
-		*same = append(*same, s)
+		add(&loads, LoadName(*s.Workload), s)
 	}
 	var all []record.Scaling
 	for _, name := range loads.keys {
@@ -50,8 +49,7 @@ func LoadName(w record.Workload) string {
 func scaling(steps []record.Step) (record.Scaling, bool) {
 	var counts groups[int, []record.Step]
 	for _, step := range steps {
-		same := counts.at(len(step.Parts))
-		*same = append(*same, step)
+		add(&counts, len(step.Parts), step)
 	}
 	alone := *counts.at(1)
 	if len(alone) == 0 {

@@ -32,8 +32,7 @@ func Spans(steps []record.Step) []record.SpanSweep {
 		percents[w.SpanBytes] = w.SpanPercent
 		w.SpanPercent = 0
 		for _, r := range results(s) {
-			same := loads.at(load{w.String(), r.direction}).at(s.Workload.SpanBytes)
-			*same = append(*same, r)
+			add(loads.at(load{w.String(), r.direction}), s.Workload.SpanBytes, r)
 		}
 	}
 	var all []record.SpanSweep
