@@ -113,6 +113,12 @@ func found(code, text string, evidence ...string) Finding {
 	return f
 }
 
+// from returns the finding with the time when it began.
+func (f Finding) from(since time.Time) Finding {
+	f.Since = since
+	return f
+}
+
 // Advised returns the text of a warning with what to do about it. It is for the reports of runs,
 // which have no list of findings.
 func Advised(w record.Warning) string {

@@ -83,22 +83,17 @@ func namesOf(ids []string, targets []record.TargetStatus) []string {
 func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	v := t.Verdict
 	if v != nil && len(t.Probes) == 0 && tellUnjudged(v.Unjudged, now) {
-		f := found(NotJudged, "the drive was not judged for a day", v.Unjudged.String())
-		f.Since = v.Unjudged.Since
-		return []Finding{f}
+		return []Finding{found(NotJudged, "the drive was not judged for a day", v.Unjudged.String()).from(v.Unjudged.Since)}
 	}
 	if v == nil || !v.Verdict.Blames() {
 		return nil
 	}
 	if v.Held {
 		f := found(Held, "slow or failing at times: it is well now, but the trouble came back within a week", "verdict "+string(v.Verdict))
-		f.Since = v.Since
-		return []Finding{f}
+		return []Finding{f.from(v.Since)}
 	}
 	if !slices.Contains(v.ThanBefore, "traffic") {
 		return nil
 	}
-	f := found(TrafficSlower, "the drive's own traffic is slower than before", v.Ratio.String())
-	f.Since = v.Since
-	return []Finding{f}
+	return []Finding{found(TrafficSlower, "the drive's own traffic is slower than before", v.Ratio.String()).from(v.Since)}
 }

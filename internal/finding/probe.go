@@ -24,12 +24,9 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 		if held != nil {
 			f = found(HeldBack, "I/O is held back before the device", "a round did not end within "+units.Span(p.Probe.Timeout)+", but the device has nothing in flight: "+holds(*held))
 		}
-		f.Since = since
-		all = append(all, f)
+		all = append(all, f.from(since))
 	} else if since := lastGood(p, s); !explained && !s.Started.IsZero() && s.Time.Sub(since) > staleRounds*p.Probe.Interval {
-		f := found(Stale, "not measured", lastRound(p))
-		f.Since = since
-		all = append(all, f)
+		all = append(all, found(Stale, "not measured", lastRound(p)).from(since))
 	}
 	if len(p.Errors) > 0 {
 		f := ioErrors(p.Errors)
@@ -90,8 +87,7 @@ func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) 
 	if len(in) == 0 {
 		return nil
 	}
-	f := found(code, text)
-	f.Since = since
+	f := found(code, text).from(since)
 	var causes []string
 	for _, d := range in {
 		f.Evidence = append(f.Evidence, driftText(d))

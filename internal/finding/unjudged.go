@@ -36,8 +36,7 @@ func ofUnjudged(drifts []record.Drift, s record.Snapshot) []Finding {
 	if len(reasons) == 0 {
 		return nil
 	}
-	f := found(NotJudged, "not judged for a day")
-	f.Since = since
+	f := found(NotJudged, "not judged for a day").from(since)
 	for _, reason := range reasons {
 		f.Evidence = append(f.Evidence, strings.Join(names[reason], " and ")+" as "+reason)
 	}
