@@ -132,8 +132,9 @@ func (b *bench) round(drive int, now last) {
 		if len(wanted) == 0 || b.scenario.Again == nil {
 			return
 		}
-		at, ok := now.round.Time, false
-		if now, ok = b.again(drive, at.Add(wanted[0].In), confirmations); !ok || !now.round.Time.Before(due) {
+		at := now.round.Time
+		more, ok := b.again(drive, at.Add(wanted[0].In), confirmations)
+		if now = more; !ok || !now.round.Time.Before(due) {
 			return
 		}
 		for _, w := range wanted[1:] {
