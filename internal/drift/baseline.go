@@ -86,7 +86,7 @@ func learnEarly(points []point) *baseline {
 	b := &baseline{Maturity: record.Early, Costs: learnCosts(blocks)}
 	b.knowLoads(loads)
 	for i := range statistics {
-		b.Of[i].learnSizes(blocks, i, rareSizes)
+		b.Of[i].learnSizes(has(blocks, i), i, rareSizes)
 		column := make([]Shift, 0, len(points))
 		for _, p := range points {
 			if p.Shifts[i].Known() {
@@ -149,16 +149,12 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 	}
 	b.knowLoads(loads)
 	for i := range statistics {
-		if seen := withIO(blocks, i); len(seen) >= provisionalBlocks {
-			b.Of[i].learnSizes(seen, i, rareSizes)
-		}
 		of := has(blocks, i)
 		if len(of) < provisionalBlocks {
 			continue
 		}
 		known := b.Of[i]
 		b.Of[i] = learnNorm(of, i, anchored, host, known.Daily)
-		b.Of[i].LeastSize, b.Of[i].MostSize, b.Of[i].MostRate = known.LeastSize, known.MostSize, known.MostRate
 		b.Of[i].Spells, b.Of[i].SpellMonth, b.Of[i].SlowAccepted = known.Spells, known.SpellMonth, known.SlowAccepted
 		b.Of[i].wanderWith(b.Of[0].noise)
 		if maturity == record.Final {
@@ -186,6 +182,7 @@ func learnNorm(blocks []block, statistic int, anchored bool, host Host, expected
 		residuals[i] -= n.Daily.off(b.Slot, residuals[i])
 	}
 	n.noise = learnNoise(blocks, residuals)
+	n.learnSizes(blocks, statistic, rareSizes)
 	slices.Sort(excess)
 	middle, upper := quantile(excess, 0.5), quantile(excess, 0.75)
 	n.SlowAbove = middle + max(ShiftOf(slowLeast), slowQuartiles*(upper-middle))

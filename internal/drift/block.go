@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 const (
@@ -30,18 +28,6 @@ type Round struct {
 	Utilisation float64 `json:"utilisation"`
 	// Work is what others asked of the device.
 	Work Work `json:"work,omitzero"`
-	// Loaded marks a small round that ran although the device was busy. It has too few I/Os to say anything about tails.
-	Loaded bool `json:"loaded,omitempty"`
-}
-
-// withoutTails returns a loaded round without its tails, and any other as it is.
-func (r Round) withoutTails(names []record.Statistic) Round {
-	for i, s := range names {
-		if r.Loaded && s.IsTail() {
-			r.Values[i] = 0
-		}
-	}
-	return r
 }
 
 // load is the round's utilisation in thousandths, 0 to 1000.
@@ -124,12 +110,6 @@ func has(blocks []block, i int) []block {
 		return blocks
 	}
 	return slices.DeleteFunc(slices.Clone(blocks), func(b block) bool { return !b.Level[i].Known() })
-}
-
-// withIO returns the blocks that have any statistic, and others' reads (0) or writes (1): the work of a loaded round counts
-// though it has no tails.
-func withIO(blocks []block, i int) []block {
-	return slices.DeleteFunc(slices.Clone(blocks), func(b block) bool { return b.Work.size(i) == 0 || b.Level == unmeasured() })
 }
 
 // MarshalJSON writes a row of numbers: slot, rounds, load, the levels of the

@@ -68,8 +68,6 @@ func (t *Tracker) knowBlock(b block, j judged) {
 		switch {
 		case j.Shifts[i].Known():
 			t.know(i, t.blockEnd(b.Slot))
-		case !b.Level[i].Known() && t.isTail(i): // the rounds were loaded
-			t.compared[i].Why = record.ReasonBusy
 		case !b.Level[i].Known(), !n.learned(), t.traffic() && !n.likeWork(b.Work, i):
 			t.compared[i].Why = record.ReasonNoLike
 		default:

@@ -138,7 +138,7 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 	// Blocks and stored states go by the wall clock. By the monotonic clock, which time.Now adds, it would not be
 	// noticed when the wall clock is set back.
 	m.Start = m.Start.Round(0)
-	r := Round{Time: m.Start, Utilisation: m.Load.Utilisation, Loaded: m.Loaded}
+	r := Round{Time: m.Start, Utilisation: m.Load.Utilisation}
 	r.Work = WorkOf(m.Load.Others)
 	for i, s := range t.names {
 		r.Values[i] = s.Of(m)
@@ -147,9 +147,7 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 		return nil
 	}
 	events := t.enter(m.Start, m.Conditions)
-	if !m.Loaded {
-		t.window.add(m)
-	}
+	t.window.add(m)
 	if slices.ContainsFunc(m.Warnings, func(w record.Warning) bool { return w.Code == record.WarnPoolSmall }) {
 		return events
 	}
@@ -174,7 +172,6 @@ func (t *Tracker) traffic() bool { return t.names[0] == record.OthersReadLatency
 
 // take learns from a round or compares it.
 func (t *Tracker) take(r Round) []Event {
-	r = r.withoutTails(t.names)
 	if r.Time.Before(t.last.Add(-blockLength)) {
 		t.clockSetBack(r.Time)
 	}

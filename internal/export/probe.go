@@ -98,7 +98,7 @@ func roundFamilies() []family[probeNow] {
 				return float64(p.WrittenBytes), p.WrittenBytes > 0 || p.Probe.Direction == record.Write
 			}),
 		single("ssdprobe_probe_loaded_rounds_total", counter, "Number of small rounds that ran although the device was busy, because no round had run for "+
-			"admission.forced_interval. They are compared with what is expected under that load, except for p95 and p99. ssdprobe_probe_rounds_total includes them. Absent before the first.",
+			"admission.forced_interval. They are not compared with the baseline. ssdprobe_probe_rounds_total includes them. Absent before the first.",
 			func(p probeNow) (float64, bool) { return float64(p.LoadedRounds), p.LoadedRounds > 0 }),
 		single("ssdprobe_probe_confirmations_total", counter, "Number of rounds that ran out of turn, to confirm or refute a suspicion. ssdprobe_probe_rounds_total includes them. Absent before the first.",
 			func(p probeNow) (float64, bool) { return float64(p.Confirmations), p.Confirmations > 0 }),

@@ -28,8 +28,6 @@ type machine struct {
 	conditions record.Conditions
 	// silent drives have no rounds, as if all were refused.
 	silent map[string]bool
-	// loaded says that all drives are too busy for other rounds than a small one each quarter of an hour.
-	loaded bool
 	// felt is how many times slower only the traffic of a drive is, and probed how many times slower only its probes
 	// are.
 	felt, probed map[string]float64
@@ -66,8 +64,8 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 		for i, id := range m.drives {
 			noise := 1 + 0.02*float64((m.minute*7+i*5)%17-8)/8
 			x := 80e-6 * m.slower[id] * noise * host(m.minute)
-			if p := x * max(1, m.probed[id]); !m.silent[id] && m.minute%max(1, m.every) == 0 && (!m.loaded || m.minute%15 == 0) {
-				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p}, Work: m.work, Utilisation: m.busy, Loaded: m.loaded}, m.conditions)
+			if p := x * max(1, m.probed[id]); !m.silent[id] && m.minute%max(1, m.every) == 0 {
+				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p}, Work: m.work, Utilisation: m.busy}, m.conditions)
 			}
 			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id])}
 			if m.writes {

@@ -213,7 +213,7 @@ func (n *Node) Round(id, probe string, r drift.Round, c record.Conditions) []Wan
 	if s == nil {
 		return nil
 	}
-	n.take(s, r.Time, r.Loaded, s.tracker.AddRound(r, c))
+	n.take(s, r.Time, s.tracker.AddRound(r, c))
 	return s.wanted(0)
 }
 
@@ -223,13 +223,10 @@ func (n *Node) Add(id string, m record.Measurement) []Wanted {
 	if s != nil {
 		s.drive.trouble.took(m)
 	}
-	if s == nil || m.Outcome != record.OutcomeOK {
-		return nil
+	if s == nil || m.Outcome != record.OutcomeOK || m.Loaded {
+		return nil // a round that ran although the drive was busy is comparable with nothing
 	}
-	n.take(s, m.Start.Round(0), m.Loaded, s.tracker.Add(m))
-	if m.Loaded {
-		return nil // the drive is too busy for more rounds
-	}
+	n.take(s, m.Start.Round(0), s.tracker.Add(m))
 	return s.wanted(m.Duration)
 }
 
@@ -240,14 +237,12 @@ func (n *Node) Traffic(id string, t Sample, c record.Conditions) {
 		return
 	}
 	r := drift.Round{Time: t.Time, Values: drift.Values{t.Read, t.Write, t.Flush}, Utilisation: t.Utilisation, Work: t.Work}
-	n.take(s, t.Time, false, s.tracker.AddRound(r, c))
+	n.take(s, t.Time, s.tracker.AddRound(r, c))
 }
 
 // take notes the last round of a source, and the events of its tracker.
-func (n *Node) take(s *source, now time.Time, loaded bool, events []drift.Event) {
-	if s.last = s.tracker.LastRound(); !loaded {
-		s.lastAdmitted = s.last
-	}
+func (n *Node) take(s *source, now time.Time, events []drift.Event) {
+	s.last = s.tracker.LastRound()
 	n.tell(s, events)
 	if len(events) > 0 {
 		n.conclude(s.drive, now)

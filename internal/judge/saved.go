@@ -420,7 +420,7 @@ func (n *Node) recall(d *drive) {
 // recall gives an attached source the state that was kept of it. Its day is void when the baseline was accepted,
 // imported or forgotten meanwhile.
 func (s *source) recall() {
-	s.last, s.lastAdmitted = s.tracker.LastRound(), s.tracker.LastRound()
+	s.last = s.tracker.LastRound()
 	known, ok := s.drive.known[s.name]
 	delete(s.drive.known, s.name)
 	if !ok {

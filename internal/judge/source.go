@@ -19,9 +19,7 @@ type source struct {
 	day   [dayBlocks]drift.Shifts
 	slots [dayBlocks]int64
 	last  time.Time // time of the last round
-	// lastAdmitted is the time of the last round that ran when the drive was not too busy for it.
-	lastAdmitted time.Time
-	peers        []*source // the same source of the other drives of its model and size
+	peers []*source // the same source of the other drives of its model and size
 	// block is the last completed block. absolute is how slow it was by the first statistics (see levelsBy), against
 	// one second, and levels compares that with the peers.
 	block    drift.Measured

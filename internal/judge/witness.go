@@ -19,7 +19,7 @@ const agrees = 1.15
 func (d *drive) probesAreFine(onset, now time.Time) bool {
 	fine := false
 	for _, s := range d.sources {
-		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.lastAdmitted.Before(onset) || !s.saysOf(d.traffic(), onset, now) {
+		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || !s.saysOf(d.traffic(), onset, now) {
 			continue
 		}
 		if s.lastRoundsAreSlow(onset) {
@@ -65,14 +65,13 @@ const (
 
 // saysOf reports whether s says something about what o sees since an onset. It does so while its rounds run. If it has
 // seen for long enough since the onset that the drive is about as fast as ever, it goes on to do so as long as o sees no
-// more than it did then. A drive that is too busy for rounds is not slower because of that. The rare rounds that run
-// nevertheless say too little to refute anything.
+// more than it did then. A drive that is too busy for rounds is not slower because of that.
 func (s *source) saysOf(o *source, onset, now time.Time) bool {
-	if now.Sub(s.lastAdmitted) <= max(lately, 2*time.Duration(s.tracker.Slots())*drift.BlockLength) {
+	if now.Sub(s.last) <= max(lately, 2*time.Duration(s.tracker.Slots())*drift.BlockLength) {
 		return s.tracker.Known(now)
 	}
 	by, blocks := s.tracker.ShiftSince(0, onset)
-	return blocks >= refuted && by < drift.ShiftOf(agrees) && o.isAsSlowAs(s.lastAdmitted)
+	return blocks >= refuted && by < drift.ShiftOf(agrees) && o.isAsSlowAs(s.last)
 }
 
 // isAsSlowAs reports whether the source is no slower than it was at a time of the last day, or less than grown.

@@ -28,7 +28,7 @@ type Measurement struct {
 	Outcome Outcome   `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"` // why the outcome is not ok
 	// Loaded marks a small round that ran although the device was busy, because none had run for long. It is
-	// compared with what is expected under that load, except for its tails.
+	// compared with nothing: so few I/Os, in a queue with those of others, say too little about the drive.
 	Loaded bool `json:"loaded,omitempty"`
 
 	// Duration is the wall time of the counted I/Os.

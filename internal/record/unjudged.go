@@ -142,7 +142,7 @@ func (p *ProbeStatus) withoutRounds(problem string, now time.Time) (reason Unjud
 		}
 	}
 	if last.Loaded {
-		return ReasonBusy, "only small rounds were admitted, too few to compare"
+		return ReasonBusy, "only small rounds were admitted, which are not compared"
 	}
 	return ReasonNoRounds, ""
 }

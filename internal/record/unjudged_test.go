@@ -26,7 +26,7 @@ func TestTheLastRoundSaysWhyThereWereNone(t *testing.T) {
 		text    string
 	}{
 		"busy":      {record.ProbeStatus{Last: of(record.OutcomeBusy)}, "", record.ReasonBusy, "rounds were refused: why"},
-		"small":     {record.ProbeStatus{Last: small}, "", record.ReasonBusy, "rounds were refused: only small rounds were admitted, too few to compare"},
+		"small":     {record.ProbeStatus{Last: small}, "", record.ReasonBusy, "rounds were refused: only small rounds were admitted, which are not compared"},
 		"disturbed": {record.ProbeStatus{Last: of(record.OutcomeDisturbed)}, "", record.ReasonDisturbed, "rounds were disturbed by this host: why"},
 		"unmapped":  {record.ProbeStatus{Last: of(record.OutcomeUnmapped)}, "", record.ReasonUnwritten, "too few written blocks are known: why"},
 		"few":       {record.ProbeStatus{Last: few}, "", record.ReasonUnwritten, "too few written blocks are known: 12 blocks"},

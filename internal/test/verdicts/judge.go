@@ -106,8 +106,8 @@ func (b *bench) take(drive int, s drifttest.Sample) {
 	id := b.scenario.Drives[drive].ID
 	o := s.Others
 	work := drift.Work{Known: o.Known, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
-	if !s.Refused() {
-		r := drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work, Loaded: s.Loaded}
+	if !s.Refused() && !s.Loaded { // like judge.Node.Add: a loaded round is not compared
+		r := drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work}
 		b.round(drive, last{r, s.Conditions})
 	}
 	if o.ReadLatency > 0 || o.WriteLatency > 0 || o.FlushLatency > 0 {
