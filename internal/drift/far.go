@@ -35,11 +35,11 @@ const mostBelow = 1.25
 // The first day may have been a slow one: a drive that got twice as slow is less than that above such a baseline.
 func (t *Tracker) Before(i int) Shift { return t.verdicts[i].Before }
 
-// below returns how far statistic i was below its baseline in the hours before a slot; 0 if it was not, or if less than an
-// hour is known.
+// below returns how far statistic i was below its baseline in the three hours before a slot; 0 if it was not, or if less than
+// an hour of them is known.
 func (t *Tracker) below(i int, before int64) Shift {
-	level, blocks := t.levelWithin(i, 0, before, recentBlocks)
-	if blocks < shownBlocks {
+	level, blocks := t.levelWithin(i, before-recentBlocks, before, recentBlocks)
+	if int64(blocks)*t.Slots() < shownBlocks {
 		return 0
 	}
 	return min(0, max(level, -ShiftOf(mostBelow)))

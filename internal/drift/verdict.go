@@ -214,12 +214,16 @@ func (t *Tracker) least(i int) Shift {
 // find records a drift, with its cause and onset.
 func (t *Tracker) find(i int, state record.DriftState, cause record.Cause, onset, now time.Time) {
 	v := &t.verdicts[i]
+	switch below := t.below(i, slot(onset)); {
+	case state != record.Regressed:
+		v.Before = 0
+	case v.State == record.Regressed: // it got worse
+		v.Before = min(v.Before, below)
+	default:
+		v.Before = below
+	}
 	v.State, v.Since, v.Cause, v.Back = state, onset, cause, cusum{}
 	v.BackReference, v.BackThreshold, v.Followed, v.Size = 0, 0, false, v.Fast.middle()
-	v.Before = 0
-	if state == record.Regressed {
-		v.Before = t.below(i, slot(onset))
-	}
 	v.Attribution = t.changesNear(onset)
 	t.prepareBack(i)
 	v.Fast = stretch{}

@@ -1,6 +1,8 @@
 package judge_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -347,5 +349,57 @@ func TestFarBeyondDoubtIsSevereAfterTenMinutes(t *testing.T) {
 		require.False(t, m.severe("d00"))
 		m.run(3*time.Minute, steady)
 		assert.True(t, m.severe("d00"), "%d min after a block began: %+v", wait, m.verdict("d00"))
+	}
+}
+
+// A noisy drive is beyond doubt when it gets slow, and its interval takes hours to say so, too. What stands stays meanwhile.
+func TestSevereDoesNotFlapWhileADriveIsTwiceAsSlow(t *testing.T) {
+	for seed := range uint64(20) {
+		m := newMachine(t, 1)
+		m.idle = true
+		rng, long := rand.New(rand.NewPCG(seed, 3)), 0.0
+		noisy := func(int) float64 {
+			long = 0.985*long + 0.02*rng.NormFloat64()
+			return math.Exp(long + 0.03*rng.NormFloat64())
+		}
+		m.run(3*day, noisy)
+		m.events, m.slower["d00"] = nil, 2.1
+		m.run(6*time.Hour, noisy)
+		times := 0
+		for i, e := range m.events {
+			if e.Verdict == record.Severe && (i == 0 || m.events[i-1].Verdict != record.Severe) {
+				times++
+			}
+		}
+		assert.LessOrEqual(t, times, 1, "seed %d", seed)
+	}
+}
+
+// What a drive did long before says nothing, and what it was before it got slow still counts after it got worse for a while.
+func TestTheLevelBeforeIsThatOfTheHoursBefore(t *testing.T) {
+	const faster = 0.82
+	for _, every := range []int{1, 15} {
+		m := newMachine(t, 1)
+		m.idle, m.every = true, every
+		m.node.Tracker("d00", "read-4k").Every(time.Duration(every) * time.Minute)
+		m.run(6*day, steady)
+		m.slower["d00"] = faster
+		m.run(2*day, steady)
+		m.slower["d00"] = 1
+		m.run(7*time.Hour, steady)
+		m.slower["d00"] = 1.65
+		m.run(4*time.Hour, steady)
+		assert.Equal(t, record.Degraded, m.verdict("d00").Verdict, "a round each %d min: %+v", every, m.verdict("d00"))
+		assert.False(t, m.severe("d00"))
+	}
+	m := newMachine(t, 1)
+	m.idle = true
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = faster
+	m.run(12*time.Hour, steady)
+	for _, slower := range []float64{1.65, 3, 1.65} {
+		m.slower["d00"] = slower
+		m.run(time.Hour, steady)
+		assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "%g: %+v", slower, m.verdict("d00"))
 	}
 }

@@ -200,7 +200,8 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
-		if (standing == record.Severe || seen >= severeAlone) && (doubtless(x) || s.isFar(x, now)) && !s.disputed(x.Since, now) && (standing == record.Severe || !s.isOneSided(x)) {
+		proven := seen >= severeAlone && (doubtless(x) || s.isFar(x, now)) && !s.isOneSided(x)
+		if (standing == record.Severe || proven) && !s.disputed(x.Since, now) { // what stands was proven already
 			state = record.Severe
 		}
 	case x.Ratio >= degraded:

@@ -41,6 +41,10 @@ func newPlot(x drift.Explanation) *plot.Plot {
 	}
 	i := worstStatistic(x.Statistics)
 	s := x.Statistics[i]
+	x.Recent = slices.DeleteFunc(slices.Clone(x.Recent), func(b drift.Block) bool { return b.Ratios[i] == 0 }) // not judged
+	if len(x.Recent) == 0 {
+		return nil
+	}
 	until := x.Recent[len(x.Recent)-1].Time.Add(blockSpan)
 	from := until.Add(-plotSpan)
 	if first := x.Recent[0].Time; first.Before(from) {
