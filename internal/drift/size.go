@@ -56,6 +56,16 @@ func (n *norm) likeSize(w work, i int) bool {
 	return size == 0 || n.MostSize == 0 || float64(size) <= otherSize*float64(n.MostSize) && otherSize*float64(size) >= float64(n.LeastSize)
 }
 
+// MixedSizes reports whether statistic i of traffic was learned from I/Os of sizes so far apart that the drive may only do
+// more of the larger ones when it looks slower. Kinds of work that take turns are all learned, but not apart.
+func (t *Tracker) MixedSizes(i int) bool {
+	if t.Maturity() == "" || !t.traffic() {
+		return false
+	}
+	n := &t.current().Baseline.Of[i]
+	return float64(n.MostSize) > otherSize*otherSize*float64(n.LeastSize)
+}
+
 // likeWork reports whether reads and writes of others are of a kind that was seen.
 func (b *baseline) likeWork(w work) bool { return b.Of[0].likeWork(w, 0) && b.Of[1].likeWork(w, 1) }
 

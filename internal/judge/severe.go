@@ -155,11 +155,15 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	}
 }
 
-// isOneSided reports whether the traffic's reads are far slower and its writes of the last hour are not, or the other way
-// round. A drive that got slower mostly slows both; other work often slows one of them.
-func (s *source) isOneSided(x record.Drift) bool {
+// mayBeWork reports whether other work may explain what the traffic shows: its I/Os were of very different sizes before, or
+// its reads are far slower and its writes of the last hour are not, or the other way round. A drive that got slower mostly
+// slows both; other work often slows one of them.
+func (s *source) mayBeWork(x record.Drift) bool {
 	if s.name != Traffic || x.Ratio >= certainRatio {
 		return false
+	}
+	if s.tracker.MixedSizes(slices.Index(s.tracker.Statistics(), x.Statistic)) {
+		return true
 	}
 	for i := range s.speeds() {
 		by, blocks := s.tracker.ShiftSince(i, x.Since)

@@ -403,3 +403,25 @@ func TestTheLevelBeforeIsThatOfTheHoursBefore(t *testing.T) {
 		assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "%g: %+v", slower, m.verdict("d00"))
 	}
 }
+
+// Where I/Os of very different sizes take turns, more of the larger ones may be all that makes the drive look twice as slow.
+func TestTrafficOfMixedSizesAloneIsNotSevere(t *testing.T) {
+	for larger, severe := range map[float64]bool{1: true, 4: false} {
+		m := newMachine(t, 1)
+		m.silent["d00"] = true
+		for i := range 36 {
+			m.work.ReadBytes = m.work.Reads * 16384
+			if i%4 >= 2 {
+				m.work.ReadBytes *= larger
+			}
+			m.run(time.Hour, steady)
+		}
+		m.slower["d00"] = 2.2
+		m.run(30*time.Minute, steady)
+		assert.Equal(t, severe, m.severe("d00"), "%g times larger: %+v", larger, m.verdict("d00"))
+		assert.True(t, m.verdict("d00").Verdict.Blames())
+		m.slower["d00"] = 5
+		m.run(30*time.Minute, steady)
+		assert.True(t, m.severe("d00"), "no size explains that: %+v", m.verdict("d00"))
+	}
+}

@@ -200,8 +200,9 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 			break
 		}
 		far[s.witness()] = far[s.witness()] || doubtless(x)
-		proven := seen >= severeAlone && (doubtless(x) || s.isFar(x, now)) && !s.isOneSided(x)
-		if (standing == record.Severe || proven) && !s.disputed(x.Since, now) { // what stands was proven already
+		stands := standing == record.Severe && (x.Lower >= beyondDoubt*held || doubtless(x)) // it was proven already
+		proven := seen >= severeAlone && (doubtless(x) || s.isFar(x, now)) && !s.mayBeWork(x)
+		if (stands || proven) && !s.disputed(x.Since, now) {
 			state = record.Severe
 		}
 	case x.Ratio >= degraded:
