@@ -28,7 +28,7 @@ const (
 
 // severeFrom returns the ratio from which on a drift is severe. It is lower if the drive was faster than its baseline before.
 func (s *source) severeFrom(x record.Drift) float64 {
-	return severeRatio * s.tracker.Before(slices.Index(s.tracker.Statistics(), x.Statistic)).Ratio()
+	return severeRatio * s.tracker.Before(s.index(x)).Ratio()
 }
 
 // isStillSlow reports whether the last rounds, however rare they are, or the last block were nearer to a drift than to the
@@ -38,7 +38,7 @@ func (s *source) isStillSlow(x record.Drift, now time.Time) bool {
 	if !s.tracker.Known(now) {
 		return false
 	}
-	i := slices.Index(s.tracker.Statistics(), x.Statistic)
+	i := s.index(x)
 	last := s.tracker.LastShift(i, time.Time{})
 	if slots := s.tracker.Slots(); drift.Slot(s.last)-s.block.Slot <= 2*slots {
 		last = max(last, s.at(s.block.Slot, i))
@@ -49,7 +49,7 @@ func (s *source) isStillSlow(x record.Drift, now time.Time) bool {
 // seen returns for how long a statistic was compared since the onset of a drift, up to a little more than tailLasts. Time
 // without rounds shows nothing.
 func (s *source) seen(x record.Drift, now time.Time) time.Duration {
-	i, slots := slices.Index(s.tracker.Statistics(), x.Statistic), s.tracker.Slots()
+	i, slots := s.index(x), s.tracker.Slots()
 	block := time.Duration(slots) * drift.BlockLength
 	if latest := s.last.Add(settleAfter); latest.Before(now) {
 		now = latest
@@ -70,7 +70,7 @@ func (s *source) seen(x record.Drift, now time.Time) time.Duration {
 
 // lastsFor returns how long the drive must have been that slow to be severe.
 func (s *source) lastsFor(x record.Drift) time.Duration {
-	i, onset := slices.Index(s.tracker.Statistics(), x.Statistic), drift.Slot(x.Since)
+	i, onset := s.index(x), drift.Slot(x.Since)
 	before := max(0, s.between(i, onset-recently, onset-1)) // a drive that is slow has its spells on top of that
 	switch {
 	case x.Ratio >= certainRatio:
@@ -122,7 +122,7 @@ func (s *source) beyondAll(i int, ratio float64, now time.Time) (since time.Time
 
 // isFar reports the same for a drift.
 func (s *source) isFar(x record.Drift, now time.Time) bool {
-	_, _, far := s.beyondAll(slices.Index(s.tracker.Statistics(), x.Statistic), severeRatio, now)
+	_, _, far := s.beyondAll(s.index(x), severeRatio, now)
 	return far
 }
 
@@ -162,7 +162,7 @@ func (s *source) mayBeWork(x record.Drift) bool {
 	if s.name != Traffic || x.Ratio >= certainRatio {
 		return false
 	}
-	if s.tracker.MixedSizes(slices.Index(s.tracker.Statistics(), x.Statistic)) {
+	if s.tracker.MixedSizes(s.index(x)) {
 		return true
 	}
 	for i := range s.speeds() {

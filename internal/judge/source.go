@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // source is one source of what is known of a drive, a probe or its traffic, with its last day.
@@ -98,6 +99,9 @@ func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 	}
 	return out
 }
+
+// index returns the index of the statistic of a drift of this source.
+func (s *source) index(x record.Drift) int { return slices.Index(s.tracker.Statistics(), x.Statistic) }
 
 // isSame reports whether o belongs to the same physical drive.
 func (s *source) isSame(o *source) bool { return s.drive.physical == o.drive.physical }

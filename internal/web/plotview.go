@@ -36,7 +36,7 @@ func (v *targetView) addPlots(x report.Explained) {
 // newPlot plots the recent blocks of the statistic in the worst state against the baseline; nil when no block was
 // judged. Ratios are on a logarithmic scale, so that twice as slow is as far from the baseline as twice as fast.
 func newPlot(x drift.Explanation) *plot.Plot {
-	if len(x.Recent) == 0 || len(x.Statistics) == 0 {
+	if len(x.Statistics) == 0 {
 		return nil
 	}
 	i := worstStatistic(x.Statistics)

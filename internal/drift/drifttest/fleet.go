@@ -54,7 +54,8 @@ func (f Fleet) Node(number int) Scenario {
 	b.apart = true
 	seed := b.rng.Uint64()
 	b.s.Samples = b.samples(seed)
-	outOfTurn := random{rand.New(rand.NewPCG(seed, 2))} //nolint:gosec // the other samples are the same whoever asks
+	// Rounds out of turn have random numbers of their own, so that the samples are the same whoever asks.
+	outOfTurn := random{rand.New(rand.NewPCG(seed, 2))} //nolint:gosec // a fleet is to be the same every time
 	b.s.Again = func(drive int) (drift.Values, bool) { return b.atWork[drive].again(outOfTurn) }
 	return b.s
 }
