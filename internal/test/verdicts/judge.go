@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
@@ -35,7 +36,7 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 	settings = settings.Shared(sources)
 	b := &bench{
 		scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}, standing: map[string][]int{},
-		latest: make([]last, len(s.Drives)), asked: make([][]time.Time, len(s.Drives)),
+		latest: make([]last, len(s.Drives)), asked: make([][]time.Time, len(s.Drives)), confirmations: config.Default().Admission.ConfirmationsPerHour,
 	}
 	known := make([]bool, len(s.Drives))
 	restarts := s.Restarts
@@ -74,10 +75,12 @@ type bench struct {
 	settings drift.Settings
 	node     *judge.Node
 	findings []Finding
-	latest   []last           // by drive, as in the scenario
-	asked    [][]time.Time    // when a round of each drive ran out of turn in the last hour
-	told     map[string]told  // by drive
-	standing map[string][]int // findings about a drive whose verdict stands
+	latest   []last        // by drive, as in the scenario
+	asked    [][]time.Time // when a round of each drive ran out of turn in the last hour
+	// confirmations is how many rounds may run out of turn on a drive in an hour. For the sake of another drive it is half.
+	confirmations int
+	told          map[string]told  // by drive
+	standing      map[string][]int // findings about a drive whose verdict stands
 }
 
 // ends notes that the standing verdict about a drive is replaced.
@@ -133,13 +136,13 @@ func (b *bench) round(drive int, now last) {
 			return
 		}
 		at := now.round.Time
-		more, ok := b.again(drive, at.Add(wanted[0].In), confirmations)
+		more, ok := b.again(drive, at.Add(wanted[0].In), b.confirmations)
 		if now = more; !ok || !now.round.Time.Before(due) {
 			return
 		}
 		for _, w := range wanted[1:] {
 			i := slices.IndexFunc(b.scenario.Drives, func(d drifttest.Drive) bool { return d.ID == w.Drive })
-			if other, ok := b.again(i, at.Add(w.In), confirmations/2); ok {
+			if other, ok := b.again(i, at.Add(w.In), b.confirmations/2); ok {
 				b.node.Round(w.Drive, Probe, other.round, other.conditions)
 			}
 		}
@@ -158,10 +161,6 @@ func (b *bench) again(drive int, at time.Time, most int) (now last, ok bool) {
 	now.round.Values, ok = b.scenario.Again(drive)
 	return now, ok
 }
-
-// confirmations is how many rounds may run out of turn on a drive in an hour: the default of
-// admission.confirmations_per_hour. For the sake of another drive it is half of them.
-const confirmations = 12
 
 // remove removes the drives that have left.
 func (b *bench) remove(at time.Duration, known []bool) {
