@@ -37,10 +37,10 @@ simulations=(./internal/drift ./internal/judge $wing/fleetbench)
 (renice -n 19 "$BASHPID" >/dev/null && tests -timeout 80m -p 1 "${simulations[@]}" && tests -timeout 80m -race -short $wing/fleetbench) &
 simulating=$!
 
-# Three packages at a time, because many wait more than they compute. Those that take longest begin first, so that none is
-# left alone at the end: labtest, whose machines need minutes, then by how long they take.
+# Two packages at a time, as more make each other's emulated machines time out. Those that take longest begin first, so that
+# none is left alone at the end: labtest, whose machines need minutes, then by how long they take.
 mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}")")
-tests -race -p 3 $wing/labtest $wing/storytest $wing/faulttest $wing/deploytest ./internal/cli $wing/manifesttest $wing/docstest ./internal/suite ./internal/report $wing/lab "${others[@]}" || status=$?
+tests -race -p 2 $wing/labtest $wing/storytest $wing/faulttest $wing/deploytest ./internal/cli $wing/manifesttest $wing/docstest ./internal/suite ./internal/report $wing/lab "${others[@]}" || status=$?
 wait "$simulating" || status=$?
 
 echo

@@ -67,8 +67,9 @@ func testStalls(t *testing.T, m *lab.Machine) {
 	_, err = hanging.Wait(bounded(t))
 	require.NoError(t, err)
 	eventually(t, "its stall is over", func() bool { return stalls(top, "suspended") > 2.5 })
-	assert.Zero(t, stalls(top, "device"))
-	assert.Zero(t, longest(top))
+	// Once the volume goes on, a slow machine may take a second or two for what waits: that is the device's.
+	assert.Less(t, stalls(top, "device"), 2.5, "the suspension is not the device's")
+	assert.Less(t, longest(top), 2.5, "nor its longest stall")
 	d.stop(t)
 }
 
