@@ -54,6 +54,8 @@ type epoch struct {
 	// Moved says which statistics the change has moved. An hour says too little about a tail, so the level of a moved
 	// tail is learned anew.
 	Moved [statistics]bool `json:"moved,omitzero"`
+	// Anew says which statistics of traffic got their level with other work; see EndRefuted.
+	Anew [statistics]bool `json:"anew,omitzero"`
 	// Before is how much slower than the baseline the device was just before the change, and After are the first
 	// blocks since. They are kept until the effect of the change is known.
 	Before *Shifts  `json:"before,omitempty"`
@@ -182,7 +184,7 @@ func (e *epoch) gather(b block, host Host) bool {
 			wanted = valuesOf(e.names, e.values(level))
 		}
 		for i := range e.Baseline.Of {
-			if !e.Pinned && e.anew(i, before) {
+			if e.Anew[i] = !e.Pinned && e.anew(i, before); e.Anew[i] {
 				wanted[i] = learned[i]
 				continue
 			}

@@ -150,13 +150,25 @@ func (t *Tracker) unknown(i int, now time.Time) *record.WhyUnjudged {
 	return why
 }
 
-// EndUnseen ends regressions of statistics that are not compared any more, because another source shows that they are over.
-// Otherwise they would count as slowness of whatever is learned in the meantime.
-func (t *Tracker) EndUnseen(now time.Time) []Event {
+// EndRefuted ends regressions that nothing here shows, because another source shows that they are over: those of statistics
+// that are not compared any more, and those that began before a level was learned with other work. Such a level was learned
+// as if the device were still as slow, and is now corrected.
+func (t *Tracker) EndRefuted(now time.Time) []Event {
 	before := t.states()
 	for i := range t.names {
-		if t.verdicts[i].State == record.Regressed && !t.fresh(i, now) {
-			t.verdicts[i].begin(record.Stable, now)
+		v := &t.verdicts[i]
+		if v.State != record.Regressed {
+			continue
+		}
+		e := t.current()
+		assumed := e.Anew[i] && v.Since.Before(e.Learned)
+		if assumed {
+			t.moveBaseline(i, t.drifted(i), now)
+			e.Anew[i] = false
+			t.prepare()
+		}
+		if assumed || !t.fresh(i, now) {
+			v.begin(record.Stable, now)
 		}
 	}
 	return t.changed(before, now)

@@ -298,7 +298,7 @@ func (n *Node) settle(before int64, now time.Time) {
 	}
 	for _, d := range n.drives {
 		if t := d.traffic(); t != nil && d.probesAreFast(now) {
-			n.tell(t, t.tracker.EndUnseen(now))
+			n.tell(t, t.tracker.EndRefuted(now))
 		}
 	}
 	n.concludeAll(now)

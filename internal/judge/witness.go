@@ -44,7 +44,7 @@ func (d *drive) probesAreFast(now time.Time) bool {
 			continue
 		}
 		for x := range s.drifted() {
-			if isSpeed(x.Statistic) {
+			if isSpeed(x.Statistic) && x.Ratio >= agrees {
 				return false
 			}
 		}
