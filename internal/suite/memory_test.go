@@ -54,10 +54,11 @@ func TestMemoryReally(t *testing.T) {
 	target := dataFile(t)
 	target.MemoryNode = new(0)
 	s := find(t, "saturate")
+	// An interval needs two repeats. On a busy machine one of 100 ms may end without a result.
 	r, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target, Values: set(t, s,
-		"time=100ms", "ramp=0s", "random-jobs=1", "depth=4", "writes=no", "repeats=2", "memory=bind,any")})
+		"time=100ms", "ramp=0s", "random-jobs=1", "depth=4", "writes=no", "repeats=4", "memory=bind,any")})
 	require.NoError(t, err)
-	require.Len(t, r.Steps, 8)
+	require.Len(t, r.Steps, 16)
 	assert.Contains(t, r.Steps[0].JobFile, "numa_mem_policy=bind:0\n")
 	assert.NotContains(t, r.Steps[2].JobFile, "numa_mem_policy")
 	require.Len(t, r.Analysis.Effects, 2)
