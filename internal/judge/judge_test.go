@@ -3,6 +3,7 @@ package judge_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,32 @@ func TestAHostIsReportedFromWhereHostsDoNotWander(t *testing.T) {
 		m.run(36*time.Hour, steady)
 		m.run(3*time.Hour, func(int) float64 { return slower })
 		assert.Equal(t, reported, len(m.node.Together()) > 0, "%g times slower", slower)
+	}
+}
+
+// What a host has done for days by itself is no news, unless conditions changed just then.
+func TestAHostThatVariesIsReportedLater(t *testing.T) {
+	varying := func(minute int) float64 { return 1 + 0.06*math.Sin(2*math.Pi*float64(minute)/(37*60)) }
+	for name, c := range map[string]struct {
+		before   func(int) float64
+		slower   float64
+		kernel   string
+		reported bool
+	}{
+		"one that is steady": {steady, 1.17, "6.1", true},
+		"one that varies":    {varying, 1.21, "6.1", false}, // 1.17 times slower than on its first day
+		"much slower":        {varying, 1.3, "6.1", true},
+		"a new kernel":       {varying, 1.195, "6.2", true},
+	} {
+		m := newMachine(t, 6)
+		m.conditions.Kernel = "6.1"
+		m.run(10*day, c.before)
+		times, _ := m.toldOfHost()
+		require.Zero(t, times, name)
+		m.conditions.Kernel = c.kernel
+		m.run(time.Hour, slower(c.slower))
+		times, _ = m.toldOfHost()
+		assert.Equal(t, c.reported, times > 0, name)
 	}
 }
 

@@ -115,11 +115,13 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 		if w.Told != "" {
 			from = record.Regressed
 		}
-		news := w.take(x, g.toldFrom(), n.now)
-		if w.Says != "" {
+		if by, blocks := g.host.ShiftSince(i, n.now.Add(-usualOver)); blocks > 0 && w.Says == "" && w.Told == "" {
+			w.Usual.learn(by)
+		}
+		if x.State == record.Regressed {
 			g.who(w, i, x)
 		}
-		if !news {
+		if !w.take(x, g.toldFrom(), n.now) {
 			continue
 		}
 		out := g.event(drift.Event{

@@ -43,6 +43,8 @@ type wander struct {
 	Drives []string `json:"drives,omitempty"`
 	Of     int      `json:"of,omitempty"`
 	Mixed  bool     `json:"mixed,omitempty"`
+	// Usual is what the host does while nothing is reported.
+	Usual usual `json:"usual,omitzero"`
 	// Waves are the waves that were reported and ended by themselves, the last one last.
 	Waves []wave `json:"waves,omitempty"`
 }
@@ -69,15 +71,19 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	if w.Since.IsZero() {
 		w.Since = x.Since
 	}
+	w.Caused = w.Caused || len(x.Attribution) > 0
+	ratio := x.Ratio
+	if w.scope() == record.ScopeHost && !w.Caused { // neither a batch nor a new kernel is a host that wanders
+		ratio, from = ratio/w.Usual.ratio(), max(from, w.Usual.varies())
+	}
 	if w.Says != "" {
 		from = 1 + held*(from-1)
 	}
-	if x.Ratio < from { // or the ratio is not known (0) now; Told stays as it is
+	if ratio < from { // or the ratio is not known (0) now; Told stays as it is
 		w.Says = ""
 		return false
 	}
-	w.Caused = w.Caused || len(x.Attribution) > 0
-	w.Says, w.Most = ratedBy(x.Ratio, w.Says), max(w.Most, x.Ratio)
+	w.Says, w.Most = ratedBy(ratio, w.Says), max(w.Most, x.Ratio)
 	if w.knows(now) {
 		w.Says = record.Watch
 		return false
@@ -96,7 +102,7 @@ func (w *wander) end(now time.Time) {
 		w.Waves = append(w.Waves, wave{w.Most, lasted, now})
 		w.Waves = w.Waves[max(0, len(w.Waves)-maxWaves):]
 	}
-	*w = wander{Waves: w.Waves}
+	*w = wander{Usual: w.Usual, Waves: w.Waves}
 }
 
 // knows reports whether an earlier wave was as slow and as long. A slowdown that came with a change of conditions is
@@ -136,5 +142,5 @@ func (w *wander) validate() error {
 			return fmt.Errorf("a verdict %q on the host", v)
 		}
 	}
-	return nil
+	return w.Usual.validate()
 }

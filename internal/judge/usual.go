@@ -1,0 +1,54 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+)
+
+// A host has a baseline of a day, but many hosts wander by a few percent over days. How slow a host usually is, and how much
+// that varies, shows in the days since. What it does now is compared with that.
+const (
+	// usualBlocks is how many blocks it is averaged over: ten days.
+	usualBlocks = 10 * float64(dayBlocks)
+	// usualOver is the time whose median counts in each block: a verdict is made of about as long a time.
+	usualOver = 3 * time.Hour
+	// mostUsual bounds, as a ratio, how slow a host may usually be. One that gets slower and slower is reported.
+	mostUsual = 1.08
+	// deviations is how many standard deviations slower than usually a host must be to be reported, and mostVaries the ratio
+	// that is always enough.
+	deviations = 4
+	mostVaries = degradedRatio
+)
+
+// usual is how slow a host usually is.
+type usual struct {
+	// Mean and Variance are those of the logarithm of how many times slower than its baseline the host was.
+	Mean     float64 `json:"mean,omitempty"`
+	Variance float64 `json:"variance,omitempty"`
+	// Blocks is how many blocks they come from, up to usualBlocks. The day of the baseline is among them.
+	Blocks float64 `json:"blocks,omitempty"`
+}
+
+// learn adds a block.
+func (u *usual) learn(by drift.Shift) {
+	u.Blocks = min(usualBlocks, max(float64(dayBlocks), u.Blocks)+1)
+	off := math.Log(by.Ratio()) - u.Mean
+	u.Mean += off / u.Blocks
+	u.Variance += (off*off*(1-1/u.Blocks) - u.Variance) / u.Blocks
+}
+
+// ratio returns how many times slower than its baseline the host usually is, from 1 to mostUsual.
+func (u *usual) ratio() float64 { return min(mostUsual, max(1, math.Exp(u.Mean))) }
+
+// varies returns how many times slower than usually the host may be by itself, up to mostVaries.
+func (u *usual) varies() float64 { return min(mostVaries, math.Exp(deviations*math.Sqrt(u.Variance))) }
+
+func (u *usual) validate() error {
+	if u.Blocks < 0 || u.Blocks > usualBlocks || u.Variance < 0 {
+		return fmt.Errorf("what a host usually does: %+v; expected 0 to %.0f blocks and a variance of at least 0", *u, usualBlocks)
+	}
+	return nil
+}
