@@ -38,6 +38,8 @@ type wander struct {
 	Since time.Time `json:"since,omitzero"`
 	// Caused says that conditions changed when the host became slower.
 	Caused bool `json:"caused,omitempty"`
+	// Host says that nearly all drives have been slower at some time since. Later, some may seem not to be.
+	Host bool `json:"host,omitempty"`
 	// Drives are the drives that got slower, out of the Of that were compared. Mixed says that each that did not is
 	// like one that did.
 	Drives []string `json:"drives,omitempty"`
@@ -71,9 +73,9 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	if w.Since.IsZero() {
 		w.Since = x.Since
 	}
-	w.Caused = w.Caused || len(x.Attribution) > 0
+	w.Caused, w.Host = w.Caused || len(x.Attribution) > 0, w.Host || w.scope() == record.ScopeHost
 	ratio := x.Ratio
-	if w.scope() == record.ScopeHost && !w.Caused { // neither a batch nor a new kernel is a host that wanders
+	if w.Host && !w.Caused { // neither a batch nor a new kernel is a host that wanders
 		ratio, from = ratio/w.Usual.ratio(), max(from, w.Usual.varies())
 	}
 	if w.Says != "" {
