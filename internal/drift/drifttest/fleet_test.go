@@ -123,3 +123,36 @@ func TestRoundsOutOfTurnChangeNothing(t *testing.T) {
 	assert.Equal(t, alone, asking)
 	assert.Positive(t, rounds)
 }
+
+// What the users of a drive feel is at least its fault, and more where the drive works: a slower drive is busier, too.
+func TestWhatUsersFeel(t *testing.T) {
+	idle, busy := 0, 0
+	for number := range 60 {
+		s := drifttest.Fleet{Seed: 2, Days: 8, Interval: 20 * time.Minute}.Node(number)
+		for i, sample := range s.Samples {
+			at := sample.Time.Sub(drifttest.Start()).Truncate(s.Interval)
+			fault := 1.0
+			varies := false
+			for _, e := range s.Drives[i].Episodes {
+				if at >= e.Onset && at < e.End {
+					fault, varies = fault*e.SlowerAt(at), varies || e.Kind == "intermittent"
+				}
+			}
+			switch {
+			case varies:
+			case fault == 1:
+				require.InDelta(t, 1, sample.Felt, 1e-9)
+			case sample.Utilisation == 0:
+				idle++
+				require.InDelta(t, fault, sample.Felt, 1e-9)
+			default:
+				require.GreaterOrEqual(t, sample.Felt, 0.999*fault) // equal on a drive that is too slow for its work anyway
+				if sample.Felt > 1.05*fault {
+					busy++
+				}
+			}
+		}
+	}
+	assert.Positive(t, idle)
+	assert.Positive(t, busy)
+}

@@ -79,14 +79,11 @@ func (m *machine) takes() float64 {
 // times slower the host makes its drives.
 func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 	rng := m.rng
-	k *= math.Pow(host, m.obeys)
-	takes := m.takes() * k
-	served := min(m.work.want(rng, at), 0.98/takes*3)
-	u := 1 - math.Exp(-served*takes)
-	if served < 1 {
-		served, u = 0, 0
-	}
-	busy := (1 + m.queue*u) / (1 - 0.35*u*u)
+	wanted, healthy := m.work.want(rng, at), math.Pow(host, m.obeys)
+	own := k
+	k *= healthy
+	served, u, busy := m.serves(wanted, k)
+	_, _, usual := m.serves(wanted, healthy)
 
 	m.slowly = 0.7*m.slowly + 0.714*m.spread*rng.NormFloat64()
 	m.tails = 0.3*m.tails + 0.17*rng.NormFloat64()
@@ -107,7 +104,7 @@ func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 	}
 	m.last = now // before what is of this round alone
 	middle, burst := m.vary(rng, &now, middle)
-	out := Sample{Time: Start().Add(at), Utilisation: u}
+	out := Sample{Time: Start().Add(at), Utilisation: u, Felt: own * busy / usual}
 	out.Others = m.others(served, k*busy*math.Exp(now.level), tailK)
 	if u > refusedAbove && at-m.probed < loadedEvery {
 		return out
@@ -120,6 +117,18 @@ func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 	m.probed = at
 	out.Values = m.round(now, middle, burst)
 	return out
+}
+
+// serves returns how much of the wanted work the drive does when it is k times slower, in I/Os a second; the utilisation that
+// results; and how many times longer an I/O takes than on the idle drive.
+func (m *machine) serves(wanted, k float64) (served, u, busy float64) {
+	takes := m.takes() * k
+	served = min(wanted, 0.98/takes*3)
+	u = 1 - math.Exp(-served*takes)
+	if served < 1 {
+		served, u = 0, 0
+	}
+	return served, u, (1 + m.queue*u) / (1 - 0.35*u*u)
 }
 
 // again makes a round soon after the last one; false if it is refused.

@@ -121,6 +121,9 @@ type Sample struct {
 	// Utilisation is the share of time (0 to 1) that others used the drive; -1 when not known.
 	Utilisation float64
 	Others      Others
+	// Felt is how many times longer the I/O of others takes than on the drive without its faults: a slower drive is
+	// also busier with the same work. It is 0 when not known.
+	Felt float64
 }
 
 // Refused reports whether the sample has no round.

@@ -18,6 +18,9 @@ type Finding struct {
 	Ratio    float64
 	// Source and Statistic say what was slowest.
 	Source, Statistic string
+	// Felt is how many times longer the I/O of the drive's users took in the last half hour than it would have without the
+	// drive's faults; 0 when not known.
+	Felt float64
 	// Stood is how long a verdict about a drive stood, up to the end of the scenario.
 	Stood time.Duration
 }

@@ -36,7 +36,7 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 	settings = settings.Shared(sources)
 	b := &bench{
 		scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}, standing: map[string][]int{},
-		latest: make([]last, len(s.Drives)), asked: make([][]time.Time, len(s.Drives)), confirmations: config.Default().Admission.ConfirmationsPerHour,
+		latest: make([]last, len(s.Drives)), felt: map[string]float64{}, asked: make([][]time.Time, len(s.Drives)), confirmations: config.Default().Admission.ConfirmationsPerHour,
 	}
 	known := make([]bool, len(s.Drives))
 	restarts := s.Restarts
@@ -65,6 +65,9 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 	return b, nil
 }
 
+// feltOver is the time over which is averaged what the users of a drive feel.
+const feltOver = 30 * time.Minute
+
 func ofScenario(d drifttest.Drive) judge.Drive {
 	return judge.Drive{ID: d.ID, Model: d.Model, SizeBytes: d.SizeBytes}
 }
@@ -75,8 +78,9 @@ type bench struct {
 	settings drift.Settings
 	node     *judge.Node
 	findings []Finding
-	latest   []last        // by drive, as in the scenario
-	asked    [][]time.Time // when a round of each drive ran out of turn in the last hour
+	latest   []last             // by drive, as in the scenario
+	felt     map[string]float64 // by drive: the mean of the last half hour; see Finding.Felt
+	asked    [][]time.Time      // when a round of each drive ran out of turn in the last hour
 	// confirmations is how many rounds may run out of turn on a drive in an hour. For the sake of another drive it is half.
 	confirmations int
 	told          map[string]told  // by drive
@@ -107,6 +111,7 @@ type told struct {
 
 func (b *bench) take(drive int, s drifttest.Sample) {
 	id := b.scenario.Drives[drive].ID
+	b.felt[id] += (s.Felt - b.felt[id]) * float64(b.scenario.Interval) / float64(feltOver)
 	o := s.Others
 	work := drift.Work{Known: o.Known, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
 	if !s.Refused() && !s.Loaded { // like judge.Node.Add: a loaded round is not compared
@@ -223,14 +228,14 @@ func (b *bench) advance(now time.Time) {
 		}
 		f := Finding{
 			At: e.Time.Sub(drifttest.Start()), Drive: e.Drive, Scope: drifttest.Scope(e.Scope), Severity: severity, Ratio: e.Ratio.Ratio,
-			Statistic: string(e.Statistic), Source: e.Source,
+			Statistic: string(e.Statistic), Source: e.Source, Felt: b.felt[e.Drive],
 		}
 		switch {
 		case e.Drive != "" || e.Scope == record.ScopeHost:
 			b.keep(f)
 		default:
 			for _, name := range e.Drives {
-				f.Drive = name
+				f.Drive, f.Felt = name, b.felt[name]
 				b.keep(f)
 			}
 		}

@@ -20,6 +20,8 @@ const (
 	noteworthy = 1.08
 	// pagedWithin is how soon a lasting slowdown of 2 × must be a page.
 	pagedWithin = 15 * time.Minute
+	// notSevere is the slowdown below which a drive is not severe, of the drive itself and of what its users feel.
+	notSevere = 1.5
 	// recently is how long before a verdict a change may have to do with it.
 	recently = 24 * time.Hour
 	// judgedTogether is how many drives are needed to tell the host from a drive.
@@ -80,6 +82,9 @@ const (
 	Overstated Reason = "severe, though it is not twice as slow"
 	NoHost     Reason = "the host did nothing"
 	Again      Reason = "told once more"
+	// FeltMore is overstated for the drive, but not for its users: the slower drive is also busier, so that their I/O waits
+	// longer.
+	FeltMore Reason = "severe only for its users, as the drive is also busier"
 )
 
 // Found is what became of the episodes of a kind.
@@ -195,7 +200,10 @@ func reason(of drifttest.Scenario, excused []drifttest.Episode, f Finding) Reaso
 		}
 	}
 	switch {
-	case happening && f.Severity == Severe && slower > 1 && slower < 1.5:
+	case happening && f.Severity == Severe && slower > 1 && slower < notSevere:
+		if f.Felt >= notSevere {
+			return FeltMore
+		}
 		return Overstated
 	case happening:
 		return ""

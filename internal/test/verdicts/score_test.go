@@ -43,6 +43,11 @@ func blame(at time.Duration, drive string, severity verdicts.Severity) verdicts.
 func TestScore(t *testing.T) {
 	slow := drifttest.Episode{Kind: "host20", Scope: drifttest.OfHost, Onset: 60 * hour, End: 100 * hour, Slower: 1.2}
 	ofHost := func(at time.Duration) verdicts.Finding { return verdicts.Finding{At: at, Scope: drifttest.OfHost} }
+	felt := func(more float64) verdicts.Finding {
+		f := blame(11*hour, "a", verdicts.Severe)
+		f.Felt = more
+		return f
+	}
 	for name, c := range map[string]struct {
 		node  drifttest.Scenario
 		found []verdicts.Finding
@@ -54,6 +59,8 @@ func TestScore(t *testing.T) {
 		"too early":         {node(), []verdicts.Finding{blame(9*hour, "a", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
 		"over":              {node(), []verdicts.Finding{blame(22*hour, "a", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Over: 1}, "0 of 1, median never, worst never"},
 		"overstated":        {node(), []verdicts.Finding{blame(11*hour, "a", verdicts.Severe)}, map[verdicts.Reason]int{verdicts.Overstated: 1}, "1 of 1, median 60.0 min, worst 60.0 min"},
+		"felt more":         {node(), []verdicts.Finding{felt(1.6)}, map[verdicts.Reason]int{verdicts.FeltMore: 1}, "1 of 1, median 60.0 min, worst 60.0 min"},
+		"felt as much":      {node(), []verdicts.Finding{felt(1.4)}, map[verdicts.Reason]int{verdicts.Overstated: 1}, "1 of 1, median 60.0 min, worst 60.0 min"},
 		"both at once":      {node(), []verdicts.Finding{blame(16*hour, "a", verdicts.Severe)}, nil, "1 of 1, median 6.0 h, worst 6.0 h"},
 		"twice within 6 h":  {node(), []verdicts.Finding{blame(30*hour, "c", verdicts.Degraded), blame(35*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
 		"twice":             {node(), []verdicts.Finding{blame(30*hour, "c", verdicts.Degraded), blame(37*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 2}, "0 of 1, median never, worst never"},
