@@ -55,7 +55,7 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "false verdicts about drives\t%s\n", s.FalseDrives(Degraded, Severe))
 	fmt.Fprintf(w, "  severe\t%s\n", s.FalseDrives(Severe))
-	fmt.Fprintf(w, "    for their users, too\t%s\n", s.without(func(x Wrong) bool { return x.Why == FeltMore }).FalseDrives(Severe))
+	fmt.Fprintf(w, "    that their users did not feel, either\t%s\n", s.without(func(x Wrong) bool { return x.Why == FeltMore }).FalseDrives(Severe))
 	fmt.Fprintf(w, "    of drives that are no slower\t%s\n", s.without(func(x Wrong) bool { return x.Why == Overstated || x.Why == FeltMore }).FalseDrives(Severe))
 	fmt.Fprintf(w, "  and statistics that regressed falsely\t%s\n", s.FalseDrives())
 	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
