@@ -263,21 +263,37 @@ const recently = 12
 
 // moved returns the drives that were slower than usual in their last blocks within the hour, and those that were not. A
 // drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally, by
-// degradedRatio and more than its own noise. A drive without a block since the onset is neither, as its rounds may be
-// refused because of the slowdown.
+// degradedRatio and more than its own noise. Where all are less slow for a while, half of that is enough; while most are
+// about as fast as usual, that shows nothing, and none has moved. A drive without a block since the onset is neither, as its
+// rounds may be refused because of the slowdown.
 func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, still []*source) {
+	now := map[*source]drift.Shift{}
+	var all []drift.Shift
 	for _, s := range g.voters {
-		_, noise := s.tracker.Noise(statistic)
-		enough := min(by/2, max(drift.ShiftOf(degradedRatio), noise+drift.ShiftOf(usualNoise)))
 		var values []drift.Shift
 		for n := max(onset, slot-recently+1); n <= slot; n++ {
 			if x := s.at(n, statistic); x.Known() {
 				values = append(values, x-g.host.Expected(statistic, n)) // what recurs daily does not count
 			}
 		}
-		switch {
-		case len(values) == 0:
-		case lowerMedian(values[max(0, len(values)-3):]) >= enough: // only the last blocks, as the shift may have come a quarter of an hour ago
+		if len(values) > 0 {
+			now[s] = lowerMedian(values[max(0, len(values)-3):]) // only the last blocks, as the shift may have come a quarter of an hour ago
+			all = append(all, now[s])
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	most := lowerMedian(all)
+	if most < by/2 {
+		return nil, nil
+	}
+	for _, s := range g.voters {
+		_, noise := s.tracker.Noise(statistic)
+		enough := min(min(by, most)/2, max(drift.ShiftOf(degradedRatio), noise+drift.ShiftOf(usualNoise)))
+		switch x, known := now[s]; {
+		case !known:
+		case x >= enough:
 			moved = append(moved, s)
 		default:
 			still = append(still, s)

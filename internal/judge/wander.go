@@ -81,7 +81,7 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	if w.Says != "" {
 		from = 1 + held*(from-1)
 	}
-	if ratio < from { // or the ratio is not known (0) now; Told stays as it is
+	if ratio < from || w.Of == 0 { // or the ratio is not known (0) now, or not whose it is; Told stays as it is
 		w.Says = ""
 		return false
 	}
