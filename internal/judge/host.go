@@ -271,7 +271,7 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, 
 	var all []drift.Shift
 	for _, s := range g.voters {
 		var values []drift.Shift
-		for n := max(onset, slot-recently+1); n <= slot; n++ {
+		for n := max(onset+1, slot-recently+1); n <= slot; n++ { // part of the block of the onset is from before it
 			if x := s.at(n, statistic); x.Known() {
 				values = append(values, x-g.host.Expected(statistic, n)) // what recurs daily does not count
 			}

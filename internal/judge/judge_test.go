@@ -150,6 +150,43 @@ func TestAHostThatVariesIsReportedLater(t *testing.T) {
 	}
 }
 
+// scopes returns whom the events are about that name several drives.
+func (m *machine) scopes() map[record.Scope]int {
+	scopes := map[record.Scope]int{}
+	for _, e := range m.events {
+		if e.Drive == "" && e.State == record.Regressed {
+			scopes[e.Scope]++
+		}
+	}
+	return scopes
+}
+
+// Writes show that the host makes all drives slower. Reads show it of most drives only, which are no batch.
+func TestAHostIsNoBatchByAnotherStatistic(t *testing.T) {
+	m := newMachine(t, 10)
+	m.writes = true
+	m.felt = map[string]float64{"d00": 1.3, "d01": 1.3, "d02": 1.3, "d03": 1.3} // reads of these get faster
+	m.run(36*time.Hour, steady)
+	m.felt = nil
+	m.run(2*time.Hour, slower(1.35))
+	scopes := m.scopes()
+	assert.Positive(t, scopes[record.ScopeHost])
+	assert.Zero(t, scopes[record.ScopeBatch])
+}
+
+// Rounds just before a host became slower, after which others were refused, do not make the other drives a batch.
+func TestDrivesWithoutRoundsSinceDoNotMakeABatch(t *testing.T) {
+	m := newMachine(t, 10)
+	m.idle = true
+	m.run(36*time.Hour+time.Minute, steady) // two rounds of the block in which the host becomes slower
+	for _, id := range m.drives[:4] {
+		m.silent[id] = true
+	}
+	m.run(2*time.Hour, slower(1.5))
+	assert.Positive(t, m.scopes()[record.ScopeHost])
+	assert.Zero(t, m.scopes()[record.ScopeBatch])
+}
+
 func TestAHostIsBlamedForWhatItDoes(t *testing.T) {
 	m := newMachine(t, 6)
 	m.conditions.Kernel = "6.1"

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -120,6 +121,7 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 		}
 		if x.State == record.Regressed {
 			g.who(w, i, x)
+			w.WithHost = w.WithHost || n.hostSlowerSince(x.Since)
 		}
 		if !w.take(x, g.toldFrom(), n.now) {
 			continue
@@ -134,6 +136,13 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 		}
 		n.events = append(n.events, out)
 	}
+}
+
+// hostSlowerSince reports whether a slowdown of the host stands that began at about a time.
+func (n *Node) hostSlowerSince(since time.Time) bool {
+	return slices.ContainsFunc(n.Together(), func(t record.Together) bool {
+		return t.Scope == record.ScopeHost && t.Since.Sub(since).Abs() <= together
+	})
 }
 
 // event returns the event about the host for one of its tracker.

@@ -47,6 +47,9 @@ type wander struct {
 	Mixed  bool     `json:"mixed,omitempty"`
 	// Usual is what the host does while nothing is reported.
 	Usual usual `json:"usual,omitzero"`
+	// WithHost says that the host got slower at the same time by another statistic: drives that show it less by this one are
+	// no batch beside the others.
+	WithHost bool `json:"with_host,omitempty"`
 	// Waves are the waves that were reported and ended by themselves, the last one last.
 	Waves []wave `json:"waves,omitempty"`
 }
@@ -57,7 +60,7 @@ func (w *wander) scope() record.Scope {
 	if w.Mixed && w.Of >= manyDrives {
 		share = mixedShare
 	}
-	if float64(len(w.Drives)) < share*float64(w.Of) {
+	if !w.WithHost && float64(len(w.Drives)) < share*float64(w.Of) {
 		return record.ScopeBatch
 	}
 	return record.ScopeHost
