@@ -283,6 +283,7 @@ func (b *builder) samples(seed uint64) iter.Seq2[int, Sample] {
 			hosts = append(hosts, newShared(name, rng.Rand, s.Interval))
 		}
 		machines, conditions := slices.Clone(b.machines), make([]record.Conditions, len(b.machines))
+		samples := make([]Sample, len(machines))
 		b.atWork = machines
 		for i := range machines {
 			machines[i].rng = rng
@@ -308,7 +309,11 @@ func (b *builder) samples(seed uint64) iter.Seq2[int, Sample] {
 					out.Time = out.Time.Add(s.Interval * time.Duration(i) / time.Duration(len(machines)))
 				}
 				out.Conditions = conditions[i]
-				if !yield(i, out) {
+				samples[i] = out
+			}
+			// All drives are at this moment before anything is made of it, so that a round out of turn meets it, too.
+			for i, d := range s.Drives {
+				if at >= d.From && at < d.To && !yield(i, samples[i]) {
 					return
 				}
 			}

@@ -156,3 +156,32 @@ func TestWhatUsersFeel(t *testing.T) {
 	assert.Positive(t, idle)
 	assert.Positive(t, busy)
 }
+
+// A round out of turn meets what the host does now, even if the regular round of its drive comes later in this minute.
+func TestARoundOutOfTurnMeetsTheMoment(t *testing.T) {
+	checked := 0
+	for number := range 60 {
+		s := drifttest.Fleet{Seed: 3, Days: 1.1, Interval: time.Minute, Calm: true}.Node(number)
+		if s.Together() < 4 || s.Noise != "backup" {
+			continue
+		}
+		again := map[int]float64{}
+		for i, sample := range s.Samples {
+			if sample.Time.Sub(drifttest.Start()).Truncate(s.Interval) != 24*time.Hour { // the backup begins
+				continue
+			}
+			if i == 0 {
+				for k := range s.Drives {
+					if values, ok := s.Again(k); ok && s.Drives[k].Noise == "quiet" {
+						again[k] = values[0]
+					}
+				}
+			}
+			if own := sample.Values[0]; again[i] > 0 && own > 0 {
+				checked++
+				assert.InEpsilon(t, own, again[i], 0.2, "%s of node %d", s.Drives[i].ID, number)
+			}
+		}
+	}
+	assert.Greater(t, checked, 10)
+}

@@ -44,6 +44,7 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 	for i, sample := range s.Samples {
 		if sample.Time.After(now) {
 			b.advance(now)
+			b.outOfTurn(sample.Time, known)
 			now = sample.Time
 			for ; len(restarts) > 0 && now.Sub(drifttest.Start()) >= restarts[0]; restarts = restarts[1:] {
 				if err := b.restart(now); err != nil {
@@ -80,9 +81,10 @@ type bench struct {
 	findings []Finding
 	latest   []last             // by drive, as in the scenario
 	felt     map[string]float64 // by drive: the mean of the last half hour; see Finding.Felt
-	asked    [][]time.Time      // when a round of each drive ran out of turn in the last hour
+	asked    [][]time.Time      // when a round of each drive out of turn was asked for in the last hour
 	// confirmations is how many rounds may run out of turn on a drive in an hour. For the sake of another drive it is half.
 	confirmations int
+	asks          []ask            // rounds out of turn that are to come, in the order of time
 	told          map[string]told  // by drive
 	standing      map[string][]int // findings about a drive whose verdict stands
 }
@@ -116,7 +118,8 @@ func (b *bench) take(drive int, s drifttest.Sample) {
 	work := drift.Work{Known: o.Known, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
 	if !s.Refused() && !s.Loaded { // like judge.Node.Add: a loaded round is not compared
 		r := drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work}
-		b.round(drive, last{r, s.Conditions})
+		b.latest[drive] = last{r, s.Conditions}
+		b.round(drive, b.latest[drive])
 	}
 	if o.ReadLatency > 0 || o.WriteLatency > 0 || o.FlushLatency > 0 {
 		b.node.Traffic(id, judge.Sample{
@@ -125,46 +128,72 @@ func (b *bench) take(drive int, s drifttest.Sample) {
 	}
 }
 
-// last is the last round of a drive, with its conditions.
+// ask is a round of a drive out of turn.
+type ask struct {
+	drive int
+	at    time.Time
+}
+
+// last is the last round of a drive in its turn, with its conditions.
 type last struct {
 	round      drift.Round
 	conditions record.Conditions
 }
 
-// round takes a round of a drive, and the rounds out of turn that the judge wants to confirm or refute what it shows. They
-// end when the next one is due. Without one of this drive, there are none of others.
+// round takes a round of a drive, and asks for the rounds out of turn that the judge wants, to confirm or refute what it
+// shows. Without one of this drive, there are none of others.
 func (b *bench) round(drive int, now last) {
-	b.latest[drive] = now
-	for due := now.round.Time.Add(b.scenario.Interval); ; {
-		wanted := b.node.Round(b.scenario.Drives[drive].ID, Probe, now.round, now.conditions)
-		if len(wanted) == 0 || b.scenario.Again == nil {
-			return
+	wanted := b.node.Round(b.scenario.Drives[drive].ID, Probe, now.round, now.conditions)
+	if b.scenario.Again == nil {
+		return
+	}
+	for k, w := range wanted {
+		most := b.confirmations
+		if k > 0 {
+			most /= 2
 		}
-		at := now.round.Time
-		more, ok := b.again(drive, at.Add(wanted[0].In), b.confirmations)
-		if now = more; !ok || !now.round.Time.Before(due) {
+		of := slices.IndexFunc(b.scenario.Drives, func(d drifttest.Drive) bool { return d.ID == w.Drive })
+		if asked := b.ask(of, now.round.Time, now.round.Time.Add(w.In), most); k == 0 && !asked {
 			return
-		}
-		for _, w := range wanted[1:] {
-			i := slices.IndexFunc(b.scenario.Drives, func(d drifttest.Drive) bool { return d.ID == w.Drive })
-			if other, ok := b.again(i, at.Add(w.In), b.confirmations/2); ok {
-				b.node.Round(w.Drive, Probe, other.round, other.conditions)
-			}
 		}
 	}
 }
 
-// again makes a round of a drive out of turn; false if it is refused, or if the drive has had its maximum of the last hour.
-func (b *bench) again(drive int, at time.Time, most int) (now last, ok bool) {
-	now = b.latest[drive]
-	b.asked[drive] = slices.DeleteFunc(b.asked[drive], func(t time.Time) bool { return at.Sub(t) >= time.Hour })
-	if now.round.Time.IsZero() || len(b.asked[drive]) >= most {
-		return now, false
+// ask asks for a round of a drive at a time, unless one is due by then anyway. It is false if the drive has had its maximum of
+// the last hour.
+func (b *bench) ask(drive int, now, at time.Time, most int) bool {
+	if due := b.latest[drive].round.Time.Add(b.scenario.Interval); due.After(now) && !due.After(at) {
+		return true
 	}
-	b.asked[drive] = append(b.asked[drive], at)
-	now.round.Time = at
-	now.round.Values, ok = b.scenario.Again(drive)
-	return now, ok
+	b.asked[drive] = slices.DeleteFunc(b.asked[drive], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
+	if len(b.asked[drive]) >= most {
+		return false
+	}
+	b.asked[drive] = append(b.asked[drive], now)
+	after := slices.IndexFunc(b.asks, func(a ask) bool { return a.at.After(at) })
+	if after < 0 {
+		after = len(b.asks)
+	}
+	b.asks = slices.Insert(b.asks, after, ask{drive, at})
+	return true
+}
+
+// outOfTurn makes the rounds that were asked for before a time, in their order.
+func (b *bench) outOfTurn(before time.Time, known []bool) {
+	for len(b.asks) > 0 && b.asks[0].at.Before(before) {
+		a := b.asks[0]
+		b.asks = b.asks[1:]
+		now := b.latest[a.drive]
+		if !known[a.drive] || now.round.Time.IsZero() {
+			continue
+		}
+		var ok bool
+		if now.round.Values, ok = b.scenario.Again(a.drive); ok { // else it is refused
+			now.round.Time = a.at
+			b.round(a.drive, now)
+			b.advance(a.at)
+		}
+	}
 }
 
 // remove removes the drives that have left.
