@@ -262,9 +262,9 @@ func (g *group) learn(slot int64) {
 const recently = 12
 
 // moved returns the drives that were slower than usual in their last blocks within the hour, and those that were not. A
-// drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally, by
-// degradedRatio and more than its own noise. Where all are less slow for a while, half of that is enough; while most are
-// about as fast as usual, that shows nothing, and none has moved. A drive without a block since the onset is neither, as its
+// drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally, by degradedRatio
+// and more than its own noise. Where most drives are slower by more or less than the shift just then, it takes as much more
+// or less. While it is less than half of the shift, that shows nothing, and none has moved. A drive without a block since the onset is neither, as its
 // rounds may be refused because of the slowdown.
 func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, still []*source) {
 	now := map[*source]drift.Shift{}
@@ -290,10 +290,10 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, 
 	}
 	for _, s := range g.voters {
 		_, noise := s.tracker.Noise(statistic)
-		enough := min(min(by, most)/2, max(drift.ShiftOf(degradedRatio), noise+drift.ShiftOf(usualNoise)))
+		enough := min(by/2, max(drift.ShiftOf(degradedRatio), noise+drift.ShiftOf(usualNoise)))
 		switch x, known := now[s]; {
 		case !known:
-		case x >= enough:
+		case int(x)*int(by) >= int(enough)*int(most):
 			moved = append(moved, s)
 		default:
 			still = append(still, s)

@@ -138,11 +138,16 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 	}
 }
 
-// hostSlowerSince reports whether a slowdown of the host stands that began at about a time.
+// hostSlowerSince reports whether a slowdown of nearly all drives stands that began at about a time.
 func (n *Node) hostSlowerSince(since time.Time) bool {
-	return slices.ContainsFunc(n.Together(), func(t record.Together) bool {
-		return t.Scope == record.ScopeHost && t.Since.Sub(since).Abs() <= together
-	})
+	for _, g := range n.groups {
+		for i := range g.wanders {
+			if w := &g.wanders[i]; w.Says != "" && w.ofNearlyAll() && w.Since.Sub(since).Abs() <= together {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // event returns the event about the host for one of its tracker.

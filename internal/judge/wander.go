@@ -56,14 +56,19 @@ type wander struct {
 
 // scope says whether it is the host or a batch.
 func (w *wander) scope() record.Scope {
+	if w.WithHost || w.ofNearlyAll() {
+		return record.ScopeHost
+	}
+	return record.ScopeBatch
+}
+
+// ofNearlyAll reports whether nearly all drives got slower.
+func (w *wander) ofNearlyAll() bool {
 	share := hostShare
 	if w.Mixed && w.Of >= manyDrives {
 		share = mixedShare
 	}
-	if !w.WithHost && float64(len(w.Drives)) < share*float64(w.Of) {
-		return record.ScopeBatch
-	}
-	return record.ScopeHost
+	return float64(len(w.Drives)) >= share*float64(w.Of)
 }
 
 // take takes the current state of a statistic of the host, which is reported from a ratio on. It returns whether that
@@ -76,7 +81,7 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	if w.Since.IsZero() {
 		w.Since = x.Since
 	}
-	w.Caused, w.Host = w.Caused || len(x.Attribution) > 0, w.Host || w.scope() == record.ScopeHost
+	w.Caused, w.Host = w.Caused || len(x.Attribution) > 0, w.Host || w.ofNearlyAll()
 	ratio := x.Ratio
 	if w.Host && !w.Caused { // neither a batch nor a new kernel is a host that wanders
 		ratio, from = ratio/w.Usual.ratio(), max(from, w.Usual.varies())
