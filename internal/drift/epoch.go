@@ -54,7 +54,7 @@ type epoch struct {
 	// Moved says which statistics the change has moved. An hour says too little about a tail, so the level of a moved
 	// tail is learned anew.
 	Moved [statistics]bool `json:"moved,omitzero"`
-	// Anew says which statistics of traffic got their level with other work; see EndRefuted.
+	// Anew says which statistics learned a level anew, such as those of traffic with other work; see EndRefuted.
 	Anew [statistics]bool `json:"anew,omitzero"`
 	// Before is how much slower than the baseline the device was just before the change, and After are the first
 	// blocks since. They are kept until the effect of the change is known.
@@ -184,7 +184,8 @@ func (e *epoch) gather(b block, host Host) bool {
 			wanted = valuesOf(e.names, e.values(level))
 		}
 		for i := range e.Baseline.Of {
-			if e.Anew[i] = !e.Pinned && e.anew(i, before); e.Anew[i] {
+			if !e.Pinned && e.anew(i, before) {
+				e.Anew[i] = true
 				wanted[i] = learned[i]
 				continue
 			}

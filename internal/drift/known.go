@@ -150,24 +150,23 @@ func (t *Tracker) unknown(i int, now time.Time) *record.WhyUnjudged {
 	return why
 }
 
-// EndRefuted ends regressions that nothing here shows, because another source shows that they are over: those of statistics
-// that are not compared any more, and those that began before a level was learned with other work. Such a level was learned
-// as if the device were still as slow, and is now corrected.
+// EndRefuted ends regressions that nothing here shows, because another source has shown for an hour that they are over. Some
+// statistics are not compared any more. Others learned their level with other work, as if the device were still as slow: if that
+// hour shows them as slow as before, the level was wrong, and is corrected.
 func (t *Tracker) EndRefuted(now time.Time) []Event {
 	before := t.states()
 	for i := range t.names {
-		v := &t.verdicts[i]
-		if v.State != record.Regressed {
-			continue
-		}
-		e := t.current()
-		assumed := e.Anew[i] && v.Since.Before(e.Learned)
-		if assumed {
-			t.moveBaseline(i, t.drifted(i), now)
+		v, e := &t.verdicts[i], t.current()
+		assumed := e.Anew[i] && !e.Pinned && v.Since.Before(e.Learned)
+		by, blocks := t.level(i, slot(now.Add(-staleAfter)), recentBlocks)
+		switch {
+		case v.State != record.Regressed:
+		case !assumed && !t.fresh(i, now):
+			v.begin(record.Stable, now)
+		case assumed && blocks > minEffectBlocks && by >= v.BackReference:
+			t.moveBaseline(i, by, now)
 			e.Anew[i] = false
 			t.prepare()
-		}
-		if assumed || !t.fresh(i, now) {
 			v.begin(record.Stable, now)
 		}
 	}

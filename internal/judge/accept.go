@@ -117,7 +117,12 @@ func (n *Node) AcceptHost(text string, now time.Time) (map[string]drift.Note, er
 		return nil, fmt.Errorf("the host: %w", drift.ErrNothingToAccept)
 	}
 	for g, host := range hosts {
-		g.host, g.wanders = host, [drift.Statistics]wander{}
+		g.host = host
+		for i := range g.wanders {
+			w := &g.wanders[i]
+			w.Usual.Mean = 0 // the accepted level is the normal one
+			*w = wander{Usual: w.Usual}
+		}
 		g.look()
 	}
 	return notes, nil

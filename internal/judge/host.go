@@ -33,6 +33,8 @@ const (
 	// hostShare is the share of the drives that must be slower for the host to be blamed. Of manyDrives or more it is
 	// mixedShare if the others are of the same models: then it is no fault of a model.
 	hostShare, mixedShare, manyDrives = 0.9, 0.8, 10
+	// stillNearlyAll is the part of that share down to which it is still the host.
+	stillNearlyAll = held
 )
 
 // hostSettings returns the settings for the tracker of a host, which is blamed less easily than a drive.
@@ -267,13 +269,13 @@ const recently = 12
 // or less. While it is less than half of the shift, that shows nothing, and none has moved. A drive without a block since the onset is neither, as its
 // rounds may be refused because of the slowdown.
 func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, still []*source) {
-	now := map[*source]drift.Shift{}
+	now, normal := map[*source]drift.Shift{}, g.host.Level(statistic)
 	var all []drift.Shift
 	for _, s := range g.voters {
 		var values []drift.Shift
 		for n := max(onset+1, slot-recently+1); n <= slot; n++ { // part of the block of the onset is from before it
 			if x := s.at(n, statistic); x.Known() {
-				values = append(values, x-g.host.Expected(statistic, n)) // what recurs daily does not count
+				values = append(values, x-normal-g.host.Expected(statistic, n)) // what recurs daily does not count
 			}
 		}
 		if len(values) > 0 {

@@ -3,7 +3,6 @@ package judge_test
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -116,75 +115,6 @@ func TestAHostIsReportedFromWhereHostsDoNotWander(t *testing.T) {
 		m.run(3*time.Hour, func(int) float64 { return slower })
 		assert.Equal(t, reported, len(m.node.Together()) > 0, "%g times slower", slower)
 	}
-}
-
-// What a host has done for days by itself is no news, unless conditions changed just then.
-func TestAHostThatVariesIsReportedLater(t *testing.T) {
-	varying := func(minute int) float64 { return 1 + 0.06*math.Sin(2*math.Pi*float64(minute)/(37*60)) }
-	for name, c := range map[string]struct {
-		before   func(int) float64
-		slower   float64
-		kernel   string
-		reported bool
-	}{
-		"one that is steady": {steady, 1.17, "6.1", true},
-		"one that varies":    {varying, 1.21, "6.1", false}, // 1.17 times slower than on its first day
-		"much slower":        {varying, 1.3, "6.1", true},
-		"a new kernel":       {varying, 1.195, "6.2", true},
-	} {
-		m := newMachine(t, 6)
-		m.conditions.Kernel = "6.1"
-		m.run(10*day, c.before)
-		times, _ := m.toldOfHost()
-		require.Zero(t, times, name)
-		m.conditions.Kernel = c.kernel
-		m.run(time.Hour, slower(c.slower))
-		times, _ = m.toldOfHost()
-		assert.Equal(t, c.reported, times > 0, name)
-		if !c.reported {
-			m.slower["d00"] = 1 / c.slower
-			m.run(2*time.Hour, slower(c.slower))
-			times, _ = m.toldOfHost()
-			assert.Zero(t, times, "that one drive seems to be fast does not make the others a batch")
-		}
-	}
-}
-
-// scopes returns whom the events are about that name several drives.
-func (m *machine) scopes() map[record.Scope]int {
-	scopes := map[record.Scope]int{}
-	for _, e := range m.events {
-		if e.Drive == "" && e.State == record.Regressed {
-			scopes[e.Scope]++
-		}
-	}
-	return scopes
-}
-
-// Writes show that the host makes all drives slower. Reads show it of most drives only, which are no batch.
-func TestAHostIsNoBatchByAnotherStatistic(t *testing.T) {
-	m := newMachine(t, 10)
-	m.writes = true
-	m.felt = map[string]float64{"d00": 1.3, "d01": 1.3, "d02": 1.3, "d03": 1.3} // reads of these get faster
-	m.run(36*time.Hour, steady)
-	m.felt = nil
-	m.run(2*time.Hour, slower(1.35))
-	scopes := m.scopes()
-	assert.Positive(t, scopes[record.ScopeHost])
-	assert.Zero(t, scopes[record.ScopeBatch])
-}
-
-// Rounds just before a host became slower, after which others were refused, do not make the other drives a batch.
-func TestDrivesWithoutRoundsSinceDoNotMakeABatch(t *testing.T) {
-	m := newMachine(t, 10)
-	m.idle = true
-	m.run(36*time.Hour+time.Minute, steady) // two rounds of the block in which the host becomes slower
-	for _, id := range m.drives[:4] {
-		m.silent[id] = true
-	}
-	m.run(2*time.Hour, slower(1.5))
-	assert.Positive(t, m.scopes()[record.ScopeHost])
-	assert.Zero(t, m.scopes()[record.ScopeBatch])
 }
 
 func TestAHostIsBlamedForWhatItDoes(t *testing.T) {

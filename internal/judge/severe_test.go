@@ -137,29 +137,6 @@ func TestARecoveryUnderOtherWorkIsSeenByTheProbes(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict, "%+v", m.verdict("d00"))
 }
 
-// The same while all rounds are refused: the new work is learned as if the drive were still as slow. The first hour of rounds
-// after that shows that it is not.
-func TestWhatWasAssumedOfOtherWorkIsCorrectedByTheProbes(t *testing.T) {
-	m := newMachine(t, 2)
-	m.run(36*time.Hour, steady)
-	m.slower["d00"] = 5
-	m.run(3*time.Hour, steady)
-	m.work, m.silent["d00"] = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}, true
-	m.run(time.Hour, steady)
-	m.slower["d00"] = 1
-	m.run(2*day, steady)
-	require.Equal(t, record.Severe, m.verdict("d00").Verdict, "nothing has shown that it is over")
-	m.silent["d00"], m.probed = false, map[string]float64{"d00": 1.1} // a little slower than before, as after an update
-	m.run(2*time.Hour, steady)
-	assert.Equal(t, record.Stable, m.node.Tracker("d00", judge.Traffic).StateOf(0))
-	m.silent["d00"] = true
-	m.run(2*day, steady)
-	assert.NotEqual(t, record.Severe, m.verdict("d00").Verdict, "%+v", m.verdict("d00"))
-	m.felt = map[string]float64{"d00": 3}
-	m.run(time.Hour, steady)
-	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "its own level of the new work is known now")
-}
-
 // Other work often slows reads or writes alone. A drive that got slower slows both.
 func TestReadsAloneAreNotSevere(t *testing.T) {
 	m := newMachine(t, 2)

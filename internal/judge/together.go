@@ -111,18 +111,22 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 	if g.host == nil || len(g.members) == 0 { // after a restart, its drives have not been added yet
 		return
 	}
-	for i, x := range g.host.Drift() {
-		w, from := &g.wanders[i], record.Suspect
-		if w.Told != "" {
-			from = record.Regressed
-		}
+	drifts := g.host.Drift()
+	for i, x := range drifts {
+		w := &g.wanders[i]
 		if by, blocks := g.host.ShiftSince(i, n.now.Add(-usualOver)); blocks > 0 && w.Says == "" && w.Told == "" {
 			w.Usual.learn(by)
 		}
 		if x.State == record.Regressed {
 			g.who(w, i, x)
-			w.WithHost = w.WithHost || n.hostSlowerSince(x.Since)
 		}
+	}
+	for i, x := range drifts {
+		w, from := &g.wanders[i], record.Suspect
+		if w.Told != "" {
+			from = record.Regressed
+		}
+		w.WithHost = x.State == record.Regressed && n.hostSlowerWith(g, w, x.Since)
 		if !w.take(x, g.toldFrom(), n.now) {
 			continue
 		}
@@ -138,11 +142,15 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 	}
 }
 
-// hostSlowerSince reports whether a slowdown of nearly all drives stands that began at about a time.
-func (n *Node) hostSlowerSince(since time.Time) bool {
+// hostSlowerWith reports whether nearly all drives of the same kind became slower by another statistic than that of w, at about
+// the same time.
+func (n *Node) hostSlowerWith(of *group, w *wander, since time.Time) bool {
 	for _, g := range n.groups {
-		for i := range g.wanders {
-			if w := &g.wanders[i]; w.Says != "" && w.ofNearlyAll() && w.Since.Sub(since).Abs() <= together {
+		if g.host == nil || len(g.members) == 0 || g.rotational != of.rotational {
+			continue
+		}
+		for i, x := range g.host.Drift() {
+			if o := &g.wanders[i]; o != w && o.Host && x.State == record.Regressed && x.Ratio >= g.toldFrom() && x.Since.Sub(since).Abs() <= together {
 				return true
 			}
 		}
@@ -175,4 +183,5 @@ func (g *group) who(w *wander, i int, x record.Drift) {
 	w.Mixed = !slices.ContainsFunc(still, func(s *source) bool {
 		return !slices.ContainsFunc(moved, func(o *source) bool { return o.drive.alike(s.drive.Drive) })
 	})
+	w.Host = w.nearlyAll()
 }

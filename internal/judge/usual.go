@@ -47,7 +47,8 @@ func (u *usual) ratio() float64 { return min(mostUsual, max(1, math.Exp(u.Mean))
 func (u *usual) varies() float64 { return min(mostVaries, math.Exp(deviations*math.Sqrt(u.Variance))) }
 
 func (u *usual) validate() error {
-	if u.Blocks < 0 || u.Blocks > usualBlocks || u.Variance < 0 {
+	const most = 100 // math.Exp of it is beyond all that is measured
+	if u.Blocks < 0 || u.Blocks > usualBlocks || u.Variance < 0 || u.Variance > most*most || math.Abs(u.Mean) > most {
 		return fmt.Errorf("what a host usually does: %+v; expected 0 to %.0f blocks and a variance of at least 0", *u, usualBlocks)
 	}
 	return nil

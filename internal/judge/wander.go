@@ -38,37 +38,40 @@ type wander struct {
 	Since time.Time `json:"since,omitzero"`
 	// Caused says that conditions changed when the host became slower.
 	Caused bool `json:"caused,omitempty"`
-	// Host says that nearly all drives have been slower at some time since. Later, some may seem not to be.
-	Host bool `json:"host,omitempty"`
 	// Drives are the drives that got slower, out of the Of that were compared. Mixed says that each that did not is
 	// like one that did.
 	Drives []string `json:"drives,omitempty"`
 	Of     int      `json:"of,omitempty"`
 	Mixed  bool     `json:"mixed,omitempty"`
+	// Host says that nearly all of them did. WithHost says that it is so of another statistic, which became slower at the same
+	// time: the drives that show it less by this one are no batch beside the others.
+	Host     bool `json:"host,omitempty"`
+	WithHost bool `json:"with_host,omitempty"`
 	// Usual is what the host does while nothing is reported.
 	Usual usual `json:"usual,omitzero"`
-	// WithHost says that the host got slower at the same time by another statistic: drives that show it less by this one are
-	// no batch beside the others.
-	WithHost bool `json:"with_host,omitempty"`
 	// Waves are the waves that were reported and ended by themselves, the last one last.
 	Waves []wave `json:"waves,omitempty"`
 }
 
 // scope says whether it is the host or a batch.
 func (w *wander) scope() record.Scope {
-	if w.WithHost || w.ofNearlyAll() {
+	if w.Host || w.WithHost {
 		return record.ScopeHost
 	}
 	return record.ScopeBatch
 }
 
-// ofNearlyAll reports whether nearly all drives got slower.
-func (w *wander) ofNearlyAll() bool {
+// nearlyAll reports whether nearly all drives got slower. What was found to be so remains so until clearly fewer are slower, as
+// drives seem to be fast now and then.
+func (w *wander) nearlyAll() bool {
 	share := hostShare
 	if w.Mixed && w.Of >= manyDrives {
 		share = mixedShare
 	}
-	return float64(len(w.Drives)) >= share*float64(w.Of)
+	if w.Host {
+		share *= stillNearlyAll
+	}
+	return w.Of > 0 && float64(len(w.Drives)) >= share*float64(w.Of)
 }
 
 // take takes the current state of a statistic of the host, which is reported from a ratio on. It returns whether that
@@ -81,10 +84,13 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	if w.Since.IsZero() {
 		w.Since = x.Since
 	}
-	w.Caused, w.Host = w.Caused || len(x.Attribution) > 0, w.Host || w.ofNearlyAll()
+	w.Caused = w.Caused || len(x.Attribution) > 0
 	ratio := x.Ratio
-	if w.Host && !w.Caused { // neither a batch nor a new kernel is a host that wanders
-		ratio, from = ratio/w.Usual.ratio(), max(from, w.Usual.varies())
+	if w.scope() == record.ScopeHost && !w.Caused { // neither a batch nor a new kernel is a host that wanders
+		ratio /= w.Usual.ratio()
+		if w.Told == "" {
+			from = max(from, w.Usual.varies())
+		}
 	}
 	if w.Says != "" {
 		from = 1 + held*(from-1)
@@ -93,7 +99,7 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 		w.Says = ""
 		return false
 	}
-	w.Says, w.Most = ratedBy(ratio, w.Says), max(w.Most, x.Ratio)
+	w.Says, w.Most = ratedBy(ratio, w.Says), max(w.Most, ratio)
 	if w.knows(now) {
 		w.Says = record.Watch
 		return false

@@ -56,7 +56,7 @@ func (f Fleet) Node(number int) Scenario {
 	b.s.Samples = b.samples(seed)
 	// Rounds out of turn have random numbers of their own, so that the samples are the same whoever asks.
 	outOfTurn := random{rand.New(rand.NewPCG(seed, 2))} //nolint:gosec // a fleet is to be the same every time
-	b.s.Again = func(drive int) (drift.Values, bool) { return b.atWork[drive].again(outOfTurn) }
+	b.s.Again = func(drive int, at time.Duration) (drift.Values, bool) { return b.atWork[drive].again(outOfTurn, at) }
 	return b.s
 }
 

@@ -23,12 +23,13 @@ type machine struct {
 	slowly, tails, long float64 // autoregressive parts of the noise
 	collecting          int     // rounds for which the drive still collects garbage
 	probed              time.Duration
-	last                moment
+	moments             [2]moment // the last two, the newer one first
 }
 
-// moment is what a round on a machine meets: the latency of a read in seconds, the logarithms of what noise that lasts
+// moment is what a round on a machine meets from a time on: the latency of a read in seconds, the logarithms of what noise that lasts
 // longer adds to it and to its tail, how busy the drive is, and how many times slower its tail is.
 type moment struct {
+	at                   time.Duration
 	latency, level, tail float64
 	busy, tailK          float64
 }
@@ -87,7 +88,7 @@ func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 
 	m.slowly = 0.7*m.slowly + 0.714*m.spread*rng.NormFloat64()
 	m.tails = 0.3*m.tails + 0.17*rng.NormFloat64()
-	now := moment{latency: m.latency * k * busy, level: m.slowly, tail: m.tails, busy: u, tailK: tailK}
+	now := moment{at: at, latency: m.latency * k * busy, level: m.slowly, tail: m.tails, busy: u, tailK: tailK}
 	middle := 0.03 * rng.NormFloat64()
 	switch m.noise {
 	case "correlated":
@@ -102,7 +103,7 @@ func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 			now.level, now.tail = now.level+0.35, now.tail+math.Ln2
 		}
 	}
-	m.last = now // before what is of this round alone
+	m.moments = [2]moment{now, m.moments[0]} // before what is of this round alone
 	middle, burst := m.vary(rng, &now, middle)
 	out := Sample{Time: Start().Add(at), Utilisation: u, Felt: own * busy / usual}
 	out.Others = m.others(served, k*busy*math.Exp(now.level), tailK)
@@ -131,9 +132,12 @@ func (m *machine) serves(wanted, k float64) (served, u, busy float64) {
 	return served, u, (1 + m.queue*u) / (1 - 0.35*u*u)
 }
 
-// again makes a round soon after the last one; false if it is refused.
-func (m *machine) again(rng random) (drift.Values, bool) {
-	now := m.last
+// again makes a round out of turn at a time within the last two moments; false if it is refused.
+func (m *machine) again(rng random, at time.Duration) (drift.Values, bool) {
+	now := m.moments[0]
+	if at < now.at {
+		now = m.moments[1]
+	}
 	if now.latency == 0 || now.busy > refusedAbove {
 		return drift.Values{}, false
 	}

@@ -27,9 +27,9 @@ type Scenario struct {
 	Interval time.Duration
 	// Samples yields the samples of all drives in the order of time, with the index in Drives.
 	Samples iter.Seq2[int, Sample]
-	// Again makes a round of a drive out of turn, soon after its last sample; false if it is refused. It changes no other
-	// sample. It is nil in scenarios that have no such rounds.
-	Again func(drive int) (drift.Values, bool)
+	// Again makes a round of a drive out of turn, at a time not long before its next sample; false if it is refused. It changes
+	// no other sample. It is nil in scenarios that have no such rounds.
+	Again func(drive int, at time.Duration) (drift.Values, bool)
 }
 
 // Drive is a drive of a node.

@@ -188,7 +188,7 @@ func (b *bench) outOfTurn(before time.Time, known []bool) {
 			continue
 		}
 		var ok bool
-		if now.round.Values, ok = b.scenario.Again(a.drive); ok { // else it is refused
+		if now.round.Values, ok = b.scenario.Again(a.drive, a.at.Sub(drifttest.Start())); ok { // else it is refused
 			now.round.Time = a.at
 			b.round(a.drive, now)
 			b.advance(a.at)

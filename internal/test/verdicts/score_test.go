@@ -200,7 +200,7 @@ func TestRoundsOutOfTurnFindADriveSooner(t *testing.T) {
 			}
 		}
 		if again {
-			s.Again = func(int) (drift.Values, bool) { asked++; return round(minute), true }
+			s.Again = func(int, time.Duration) (drift.Values, bool) { asked++; return round(minute), true }
 		}
 		findings, err := verdicts.Judge(s, drift.Settings{})
 		require.NoError(t, err)

@@ -1,0 +1,93 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func (m *machine) assumed() {
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 5
+	m.run(3*time.Hour, steady)
+	m.work, m.silent["d00"] = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}, true
+	m.run(time.Hour, steady)
+	m.slower["d00"] = 1
+	m.run(2*day, steady)
+}
+
+// The same while all rounds are refused: the new work is learned as if the drive were still as slow. The first hour of rounds
+// after that shows that it is not.
+func TestWhatWasAssumedOfOtherWorkIsCorrectedByTheProbes(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 5
+	m.run(3*time.Hour, steady)
+	m.work, m.silent["d00"] = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}, true
+	m.run(time.Hour, steady)
+	m.slower["d00"] = 1
+	m.run(2*day, steady)
+	require.Equal(t, record.Severe, m.verdict("d00").Verdict, "nothing has shown that it is over")
+	m.silent["d00"], m.probed = false, map[string]float64{"d00": 1.1} // a little slower than before, as after an update
+	m.run(2*time.Hour, steady)
+	assert.Equal(t, record.Stable, m.node.Tracker("d00", judge.Traffic).StateOf(0))
+	m.silent["d00"] = true
+	m.run(2*day, steady)
+	assert.NotEqual(t, record.Severe, m.verdict("d00").Verdict, "%+v", m.verdict("d00"))
+	m.felt = map[string]float64{"d00": 3}
+	m.run(time.Hour, steady)
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "its own level of the new work is known now")
+}
+
+// The other work was learned right, while the drive still was slow. Then the drive recovers while it has no traffic.
+func TestALevelThatWasLearnedRightlyStays(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 5
+	m.run(3*time.Hour, steady)
+	m.work, m.silent["d00"] = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}, true
+	m.run(2*day, steady)
+	require.Equal(t, record.Severe, m.verdict("d00").Verdict)
+	m.slower["d00"], m.silent["d00"], m.idle = 1, false, true
+	m.run(3*time.Hour, steady)
+	m.idle, m.silent["d00"] = false, true
+	m.run(6*time.Hour, steady)
+	m.felt = map[string]float64{"d00": 3}
+	m.run(3*time.Hour, steady)
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict)
+}
+
+// A pinned level stays.
+func TestAPinnedLevelIsNotCorrected(t *testing.T) {
+	m := newMachine(t, 2)
+	m.assumed()
+	s, err := m.node.Tracker("d00", judge.Traffic).State().Pin(true)
+	require.NoError(t, err)
+	again := judge.NewTrafficTracker(drift.Default())
+	require.NoError(t, again.Restore(s))
+	m.node.Attach("d00", judge.Traffic, again)
+	before := m.node.Tracker("d00", judge.Traffic).State().Baselines()
+	m.silent["d00"] = false
+	m.run(2*time.Hour, steady)
+	after := m.node.Tracker("d00", judge.Traffic).State().Baselines()
+	assert.Equal(t, before[len(before)-1].Values, after[len(after)-1].Values)
+}
+
+// A new kernel in between does not hide that the level was assumed.
+func TestANewKernelDoesNotHideThatALevelWasAssumed(t *testing.T) {
+	m := newMachine(t, 2)
+	m.conditions.Kernel = "6.1"
+	m.assumed()
+	m.conditions.Kernel = "6.2"
+	m.run(2*day, steady)
+	require.Equal(t, record.Regressed, m.node.Tracker("d00", judge.Traffic).StateOf(0))
+	m.silent["d00"] = false
+	m.run(3*time.Hour, steady)
+	assert.Equal(t, record.Stable, m.node.Tracker("d00", judge.Traffic).StateOf(0), "%+v", m.verdict("d00"))
+}
