@@ -355,6 +355,15 @@ func (t *Tracker) OtherWork() float64 {
 	return min(doubted, 1/(1-min(0.98, float64(median(loads))/1000))) // bounded, as a slow device is busy, too
 }
 
+// End ends a regression of statistic i.
+func (t *Tracker) End(i int, now time.Time) []Event {
+	before := t.states()
+	if t.verdicts[i].State == record.Regressed {
+		t.verdicts[i].begin(record.Stable, now)
+	}
+	return t.changed(before, now)
+}
+
 // latestRounds is how many of the last rounds are kept, for LastShift and OtherWork.
 const latestRounds = 3
 

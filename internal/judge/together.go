@@ -98,6 +98,7 @@ func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 
 // tellHost reports what the drives of a group did together.
 func (n *Node) tellHost(g *group, events []drift.Event) {
+	events = append(events, g.endAtUsual(n.now)...)
 	for _, e := range events {
 		i := slices.Index(statisticsOf(g.name), e.Statistic)
 		unsaid := i >= 0 && e.From == record.Regressed && g.wanders[i].Told == "" // so its end is not reported, either
@@ -114,7 +115,7 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 	drifts := g.host.Drift()
 	for i, x := range drifts {
 		w := &g.wanders[i]
-		if by, blocks := g.host.ShiftSince(i, n.now.Add(-usualOver)); blocks > 0 && w.Says == "" && w.Told == "" {
+		if by, blocks := g.host.ShiftSince(i, n.now.Add(-usualOver)); blocks > 0 && (x.State != record.Regressed || w.Told == "" && x.Ratio < g.toldFrom()) {
 			w.Usual.learn(by)
 		}
 		if x.State == record.Regressed {

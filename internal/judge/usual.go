@@ -46,6 +46,29 @@ func (u *usual) ratio() float64 { return min(mostUsual, max(1, math.Exp(u.Mean))
 // varies returns how many times slower than usually the host may be by itself, up to mostVaries.
 func (u *usual) varies() float64 { return min(mostVaries, math.Exp(deviations*math.Sqrt(u.Variance))) }
 
+// endAtUsual ends slowdowns that were reported of a host that has been about as fast as usual for usualOver, which may be slower
+// than its baseline. While something is expected at this time of day, only that may hide a slowdown.
+func (g *group) endAtUsual(now time.Time) (events []drift.Event) {
+	if g.host == nil {
+		return nil
+	}
+	for i := range g.host.Statistics() {
+		w := &g.wanders[i]
+		by, blocks := g.host.ShiftSince(i, now.Add(-usualOver))
+		if w.Told == "" || w.Says != "" || !w.Host || blocks == 0 || 2*(by.Ratio()/w.Usual.ratio()-1) >= g.toldFrom()-1 {
+			continue
+		}
+		expected := false
+		for slot := drift.Slot(now.Add(-usualOver)); slot <= drift.Slot(now); slot++ {
+			expected = expected || g.host.Expected(i, slot) > 0
+		}
+		if !expected {
+			events = append(events, g.host.End(i, now)...)
+		}
+	}
+	return events
+}
+
 func (u *usual) validate() error {
 	const most = 100 // math.Exp of it is beyond all that is measured
 	if u.Blocks < 0 || u.Blocks > usualBlocks || u.Variance < 0 || u.Variance > most*most || math.Abs(u.Mean) > most {

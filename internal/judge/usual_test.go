@@ -136,3 +136,35 @@ func TestWhatAHostUsuallyDoesIsKnownAfterAnAccept(t *testing.T) {
 	times, _ := m.toldOfHost()
 	assert.Zero(t, times)
 }
+
+// A host that is back at what is usual for it is over its slowdown: the next one is news.
+func TestAHostThatIsBackAtItsUsualIsOverItsSlowdown(t *testing.T) {
+	for _, usual := range []float64{1, 1.04, 1.077} {
+		m := newMachine(t, 4)
+		m.idle = true
+		m.run(36*time.Hour, steady)
+		m.run(10*day, slower(usual))
+		m.events = nil
+		m.run(8*time.Hour, slower(1.4))
+		times, _ := m.toldOfHost()
+		assert.Equal(t, 1, times)
+		m.run(40*day+5*time.Hour, slower(usual))
+		m.events = nil
+		m.run(8*time.Hour, slower(1.4))
+		times, _ = m.toldOfHost()
+		assert.Equal(t, 1, times, "%g", usual)
+	}
+}
+
+// What is nearly enough to be reported does not become usual.
+func TestASlowdownThatIsNotReportedDoesNotBecomeUsual(t *testing.T) {
+	m := newMachine(t, 6)
+	m.run(10*day, varying)
+	m.events = nil
+	m.run(6*day, slower(1.195))
+	times, _ := m.toldOfHost()
+	require.Zero(t, times)
+	m.run(5*time.Hour, slower(1.27))
+	times, _ = m.toldOfHost()
+	assert.Positive(t, times)
+}
