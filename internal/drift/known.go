@@ -156,11 +156,14 @@ func (t *Tracker) unknown(i int, now time.Time) *record.WhyUnjudged {
 func (t *Tracker) EndRefuted(now time.Time) []Event {
 	before := t.states()
 	for i := range t.names {
-		v, e := &t.verdicts[i], t.current()
+		v := &t.verdicts[i]
+		if v.State != record.Regressed {
+			continue
+		}
+		e := t.current()
 		assumed := e.Anew[i] && !e.Pinned && v.Since.Before(e.Learned)
 		by, blocks := t.level(i, slot(now.Add(-staleAfter)), recentBlocks)
 		switch {
-		case v.State != record.Regressed:
 		case !assumed && !t.fresh(i, now):
 			v.begin(record.Stable, now)
 		case assumed && blocks > minEffectBlocks && by >= v.BackReference:

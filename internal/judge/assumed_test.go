@@ -91,3 +91,13 @@ func TestANewKernelDoesNotHideThatALevelWasAssumed(t *testing.T) {
 	m.run(3*time.Hour, steady)
 	assert.Equal(t, record.Stable, m.node.Tracker("d00", judge.Traffic).StateOf(0), "%+v", m.verdict("d00"))
 }
+
+// The first I/O of a drive whose probes have been known for days has no level yet that could be corrected.
+func TestTheFirstTrafficOfAKnownDrive(t *testing.T) {
+	m := newMachine(t, 2)
+	m.idle = true
+	m.run(2*day, steady)
+	m.idle = false
+	m.run(10*time.Minute, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
