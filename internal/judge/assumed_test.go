@@ -92,12 +92,12 @@ func TestANewKernelDoesNotHideThatALevelWasAssumed(t *testing.T) {
 	assert.Equal(t, record.Stable, m.node.Tracker("d00", judge.Traffic).StateOf(0), "%+v", m.verdict("d00"))
 }
 
-// The first I/O of a drive whose probes have been known for days has no level yet that could be corrected.
-func TestTheFirstTrafficOfAKnownDrive(t *testing.T) {
+// A drive that has never had traffic has no level of it that could be corrected.
+func TestADriveWithoutTraffic(t *testing.T) {
 	m := newMachine(t, 2)
 	m.idle = true
 	m.run(2*day, steady)
-	m.idle = false
+	m.node.Attach("d00", judge.Traffic, judge.NewTrafficTracker(drift.Default())) // as after a restart
 	m.run(10*time.Minute, steady)
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
