@@ -1,6 +1,8 @@
 package fioimport_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,12 +82,13 @@ func TestLatenciesOfSomeJobs(t *testing.T) {
 // Percentiles of several jobs are not merged, and a warning says why they are missing.
 func TestPercentilesOfSeveralJobs(t *testing.T) {
 	args := []string{"--rw=randread", "--bs=4k", "--number_ios=50", "--numjobs=2", "--thread"}
-	s := parse(t, output(t, append(args, "--output-format=json")...)).Steps[0]
-	require.Len(t, s.Warnings, 1)
-	assert.Contains(t, s.Warnings[0].Text, "The percentiles of 2 jobs cannot be put together")
-	for _, more := range [][]string{{"--output-format=json+"}, {"--output-format=json", "--group_reporting"}} {
-		assert.Empty(t, parse(t, output(t, append(args, more...)...)).Steps[0].Warnings)
+	warned := func(more ...string) bool { // a run as short as this may have other warnings on a busy machine
+		return slices.ContainsFunc(parse(t, output(t, append(args, more...)...)).Steps[0].Warnings, func(w record.Warning) bool {
+			return strings.Contains(w.Text, "The percentiles of 2 jobs cannot be put together")
+		})
 	}
-	s = parse(t, output(t, append(args, "--output-format=json", "--clat_percentiles=0")...)).Steps[0]
-	assert.Empty(t, s.Warnings, "there are none that could be put together")
+	assert.True(t, warned("--output-format=json"))
+	assert.False(t, warned("--output-format=json+"))
+	assert.False(t, warned("--output-format=json", "--group_reporting"))
+	assert.False(t, warned("--output-format=json", "--clat_percentiles=0"), "there are none that could be put together")
 }
