@@ -12,6 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
+// assumed makes d00 recover an hour after other work began, while its rounds are refused. The new work is learned as if the drive
+// were still as slow.
 func (m *machine) assumed() {
 	m.run(36*time.Hour, steady)
 	m.slower["d00"] = 5
@@ -22,17 +24,10 @@ func (m *machine) assumed() {
 	m.run(2*day, steady)
 }
 
-// The same while all rounds are refused: the new work is learned as if the drive were still as slow. The first hour of rounds
-// after that shows that it is not.
+// The first hour of rounds shows that a drive is not as slow as was assumed.
 func TestWhatWasAssumedOfOtherWorkIsCorrectedByTheProbes(t *testing.T) {
 	m := newMachine(t, 2)
-	m.run(36*time.Hour, steady)
-	m.slower["d00"] = 5
-	m.run(3*time.Hour, steady)
-	m.work, m.silent["d00"] = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}, true
-	m.run(time.Hour, steady)
-	m.slower["d00"] = 1
-	m.run(2*day, steady)
+	m.assumed()
 	require.Equal(t, record.Severe, m.verdict("d00").Verdict, "nothing has shown that it is over")
 	m.silent["d00"], m.probed = false, map[string]float64{"d00": 1.1} // a little slower than before, as after an update
 	m.run(2*time.Hour, steady)

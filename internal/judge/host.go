@@ -266,8 +266,8 @@ const recently = 12
 // moved returns the drives that were slower than usual in their last blocks within the hour, and those that were not. A
 // drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally, by degradedRatio
 // and more than its own noise. Where most drives are slower by more or less than the shift just then, it takes as much more
-// or less. While it is less than half of the shift, that shows nothing, and none has moved. A drive without a block since the onset is neither, as its
-// rounds may be refused because of the slowdown.
+// or less. While it is less than half of the shift, that shows nothing, and none has moved. A drive without a block since the
+// onset is neither, as its rounds may be refused because of the slowdown.
 func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, still []*source) {
 	now, normal := map[*source]drift.Shift{}, g.host.Level(statistic)
 	var all []drift.Shift

@@ -23,6 +23,7 @@ func (m *machine) scopes() map[record.Scope]int {
 	return scopes
 }
 
+// together returns whom the slowdowns are about that drives have in common now.
 func (m *machine) together() map[record.Scope]int {
 	out := map[record.Scope]int{}
 	for _, x := range m.node.Together() {
@@ -146,11 +147,6 @@ func TestReadsMakeNoBatchOfAHostThatWritesShow(t *testing.T) {
 	m.run(36*time.Hour, steady)
 	m.felt = nil
 	m.run(2*time.Hour, slower(1.35))
-	for _, e := range m.events {
-		if e.Drive == "" && e.State == record.Regressed {
-			t.Log(e.Time, e.Scope, e.Source, e.Statistic, e.Drives, e.Verdict)
-		}
-	}
 	assert.Positive(t, m.scopes()[record.ScopeHost])
 	assert.Zero(t, m.scopes()[record.ScopeBatch])
 }

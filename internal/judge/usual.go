@@ -72,7 +72,7 @@ func (g *group) endAtUsual(now time.Time) (events []drift.Event) {
 func (u *usual) validate() error {
 	const most = 100 // math.Exp of it is beyond all that is measured
 	if u.Blocks < 0 || u.Blocks > usualBlocks || u.Variance < 0 || u.Variance > most*most || math.Abs(u.Mean) > most {
-		return fmt.Errorf("what a host usually does: %+v; expected 0 to %.0f blocks and a variance of at least 0", *u, usualBlocks)
+		return fmt.Errorf("what a host usually does: %+v; expected 0 to %.0f blocks, a mean from -%d to %d and a variance from 0 to %d", *u, usualBlocks, most, most, most*most)
 	}
 	return nil
 }

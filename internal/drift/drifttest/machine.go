@@ -26,8 +26,8 @@ type machine struct {
 	moments             [2]moment // the last two, the newer one first
 }
 
-// moment is what a round on a machine meets from a time on: the latency of a read in seconds, the logarithms of what noise that lasts
-// longer adds to it and to its tail, how busy the drive is, and how many times slower its tail is.
+// moment is what a round on a machine meets from a time on: the latency of a read in seconds, the logarithms of what noise
+// that lasts longer adds to it and to its tail, how busy the drive is, and how many times slower its tail is.
 type moment struct {
 	at                   time.Duration
 	latency, level, tail float64
