@@ -83,7 +83,7 @@ func windowFamilies() []family[probeNow] {
 func roundFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		metric("ssdprobe_probe_rounds_total", counter, []string{"outcome"},
-			"Number of rounds by outcome. Only ok rounds count as measurements of the device. busy rounds did no I/O.",
+			"Number of rounds by outcome: ok, busy (not admitted, no I/O), disturbed (waited for a CPU), unmapped (read blocks that were never written), error, timeout. Only ok rounds count as measurements of the device.",
 			func(p probeNow, emit emit) {
 				for _, o := range record.Outcomes() {
 					emit(float64(p.Rounds[o]), string(o))

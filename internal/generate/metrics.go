@@ -33,11 +33,10 @@ and ` + "[`ssdprobe fleet`](fleet.md)" + ` compare models and their firmware acr
 const findings = `
 ## Findings
 
-A finding describes the present; only ` + "`io_errors`" + ` stays until a restart. Its alert fires when the finding has lasted for the time in the [runbook](runbook.md),
-because most failed rounds and lost readings end by themselves. A finding about the speed or the stalls of a drive has the alert of the verdict
-that it may lead to: SsdprobeDriveSevere if the verdict is ` + "`severe`" + `. There is no alert while the verdict is ` + "`watch`" + `, or if the finding alone changes no verdict, such as a
-single stall of three seconds. SsdprobeCriticalWarning and SsdprobeMediaErrorsGrowing cover NVMe drives. SATA and SAS drives have only the
-findings. An increase before the daemon started is not a finding.
+Most findings describe the present. ` + "`stalled`, `hot` and `critically_hot`" + ` look back an hour, ` + "`media_errors`" + ` a day. ` + "`verdict_held`" + ` lasts up to a week, and ` + "`io_errors`" + ` until a restart.
+The alert of a finding fires after the time in the [runbook](runbook.md), because most failed rounds and lost readings end by themselves. For findings
+about speed or stalls, the table names the alert of the verdict that they may lead to. If the verdict is ` + "`severe`" + `, SsdprobeDriveSevere fires instead. There is no alert while the verdict is ` + "`watch`" + `, or if the finding alone changes no verdict, such as a
+single stall of three seconds. SsdprobeSpareBelowThreshold and SsdprobeTemperatureAboveLimit cover NVMe drives only. An increase before the daemon started is not a finding.
 
 The severity of a finding and of its alert differ on purpose in some cases. On the status page, critical means that somebody has to act today.
 Whether an alert pages somebody is a separate decision:

@@ -3,12 +3,13 @@ local text = import '../text.libsonnet';
 local critical = {
   summary: 'A drive reports a critical problem.',
   description: text.drive + |||
+    {{ if not $labels.controller }}has failed its own self-assessment: it expects to break.{{ else -}}
     reports a critical warning: {{ $labels.condition }} is set in the health log of controller {{ $labels.controller }}.
     {{- with printf "max_over_time(timestamp(ssdprobe_nvme_critical_warning{instance=%q,id=%q,controller=%q,condition=%q} == 0)[1d:1m])"
     $labels.instance $labels.id $labels.controller $labels.condition | query }}
     It was clear until {{ . | first | value | humanizeTimestamp }}.
     {{- else }}
-    It has been set for a day or more.{{ end }}
+    It has been set for a day or more.{{ end }}{{ end }}
   |||,
 };
 
@@ -51,8 +52,13 @@ function(config) {
 
     {
       alert: 'SsdprobeCriticalWarning',
+      // A SATA or SAS drive has one verdict on itself.
       expr: |||
-        (max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!="temperature"}) == 1)
+        (
+            max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!="temperature"}) == 1
+          or
+            label_replace(max by (job, instance, device, id) (ssdprobe_drive_smart_passed) == bool 0, "condition", "self_assessment", "", "") == 1
+        )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '5m',
@@ -123,9 +129,18 @@ function(config) {
 
     {
       alert: 'SsdprobeMediaErrorsGrowing',
-      // The drive keeps the count across restarts, so an increase is a new error.
+      // The drive keeps the count across restarts, so an increase is a new error. Sectors of a SATA or SAS drive
+      // may be replaced or written, so their numbers may fall.
       expr: |||
-        (max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_media_errors_total[1d])) > 0)
+        (
+            max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_media_errors_total[1d])) > 0
+          or
+            max by (job, instance, device, id) (
+                label_replace(ssdprobe_drive_uncorrectable_sectors - min_over_time(ssdprobe_drive_uncorrectable_sectors[1d]), "sectors", "uncorrectable", "", "")
+              or
+                label_replace(ssdprobe_drive_pending_sectors - min_over_time(ssdprobe_drive_pending_sectors[1d]), "sectors", "pending", "", "")
+            ) > 0
+        )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '5m',
@@ -134,9 +149,10 @@ function(config) {
       annotations: {
         summary: 'A drive has new media errors.',
         description: text.drive + |||
+          {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read than a day ago.{{ else -}}
           had {{ printf "%.0f" $value }} unrecovered data integrity errors in the last 24 hours
           {{- with printf "ssdprobe_nvme_media_errors_total{instance=%q,id=%q,controller=%q}"
-          $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value }} in the drive's life{{ end }}: data could not be read.
+          $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value }} in the drive's life{{ end }}: data could not be read.{{ end }}
         |||,
       },
     },

@@ -95,7 +95,7 @@ function(config) {
       annotations: {
         summary: 'ssdprobe refused its new configuration.',
         description: |||
-          The last reload of ssdprobe on {{ $labels.instance }} failed, so the old configuration stays in force. A restart would fail. The log says what is wrong, with line numbers.
+          The last reload of ssdprobe on {{ $labels.instance }} failed, so the old configuration stays in force. The log says what is wrong, or which change needs a restart.
           {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{job=%q,instance=%q,collector=\"configuration\"} == 1)[1d:1m])"
           $labels.job $labels.instance | query }}
           It was valid until {{ . | first | value | humanizeTimestamp }}.{{ end }}

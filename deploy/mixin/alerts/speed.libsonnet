@@ -172,41 +172,6 @@ function(config) {
     },
 
     {
-      alert: 'SsdprobeFirmwareSlower',
-      // One alert for each firmware. Drives are compared with others of the same firmware,
-      // so none is blamed for it. If drives got slower when they got the firmware,
-      // SsdprobeChangeSlowedDrives has already fired.
-      expr: |||
-        max by (model, firmware) (
-            model_firmware:ssdprobe_probe_level_seconds:vs_fastest
-          > on (model, size, kind, engine, probe, statistic) group_left ()
-            model:ssdprobe_probe_level_seconds:firmware_limit
-        )
-        unless on (firmware)
-          label_replace(condition:ssdprobe_condition_effect_ratio:slower{condition="firmware"}, "firmware", "$1", "to", "(.*)")
-      |||,
-      'for': '6h',
-      keep_firing_for: '10m',
-      labels: {
-        severity: 'warning',
-      },
-      annotations: {
-        summary: 'A firmware makes drives slower than another firmware.',
-        description: |||
-          Firmware {{ or $labels.firmware "unknown" }} of {{ or $labels.model "unknown" }} is {{ printf "%.2f" $value }} times slower than firmware
-          {{ range printf "topk(1, model_firmware:ssdprobe_probe_level_seconds:vs_fastest{model=%q,firmware=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:firmware_limit)"
-          $labels.model $labels.firmware | query }}{{ .Labels.fastest }}{{ end }}
-          {{- with printf "count(device:ssdprobe_device_info:comparable{model=%q,firmware=%q})" $labels.model $labels.firmware | query }} on
-          {{ . | first | value }} drives{{ end }}. For more than six hours, the median of its drives has been slower than that of the other firmware:
-          {{- range printf "model_firmware:ssdprobe_probe_level_seconds:vs_fastest{model=%q,firmware=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:firmware_limit"
-          $labels.model $labels.firmware | query | sortByLabel "statistic" | sortByLabel "probe" }}
-          {{ .Labels.statistic }} of probe {{ .Labels.probe }} {{ printf "%.2f" .Value }} times.{{ end }}
-          The other alerts compare drives only with drives of their own firmware.
-        |||,
-      },
-    },
-
-    {
       alert: 'SsdprobeChangeSlowedDrives',
       // One alert for each change. It ends a week after the last drive changed: by then the change is
       // known. Its effect stays in ssdprobe_condition_effect_ratio.
@@ -237,6 +202,41 @@ function(config) {
           {{- range printf "topk(3, count by (condition, from, to) (count by (instance, id, condition, from, to) (device:ssdprobe_condition_effect_ratio:comparable{condition!=%q} and on (instance, id) device:ssdprobe_condition_effect_ratio:comparable{condition=%q,from=%q,to=%q})) > scalar(count(count by (instance, id) (device:ssdprobe_condition_effect_ratio:comparable{condition=%q,from=%q,to=%q}))) / 2)"
           $labels.condition $labels.condition $labels.from $labels.to $labels.condition $labels.from $labels.to | query }}
           At the same time: {{ .Labels.condition }} {{ or .Labels.from "unknown" }} → {{ or .Labels.to "unknown" }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeFirmwareSlower',
+      // One alert for each firmware. Drives are compared with others of the same firmware,
+      // so none is blamed for it. While SsdprobeChangeSlowedDrives says that drives got slower
+      // with the firmware, this says nothing new: it comes after that alert, to see it in the same evaluation.
+      expr: |||
+        max by (model, firmware) (
+            model_firmware:ssdprobe_probe_level_seconds:vs_fastest
+          > on (model, size, kind, engine, probe, statistic) group_left ()
+            model:ssdprobe_probe_level_seconds:firmware_limit
+        )
+        unless on (firmware)
+          label_replace(ALERTS{alertname="SsdprobeChangeSlowedDrives",condition="firmware"}, "firmware", "$1", "to", "(.*)")
+      |||,
+      'for': '6h',
+      keep_firing_for: '10m',
+      labels: {
+        severity: 'warning',
+      },
+      annotations: {
+        summary: 'A firmware makes drives slower than another firmware.',
+        description: |||
+          Firmware {{ or $labels.firmware "unknown" }} of {{ or $labels.model "unknown" }} is {{ printf "%.2f" $value }} times slower than firmware
+          {{ range printf "topk(1, model_firmware:ssdprobe_probe_level_seconds:vs_fastest{model=%q,firmware=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:firmware_limit)"
+          $labels.model $labels.firmware | query }}{{ .Labels.fastest }}{{ end }}
+          {{- with printf "count(device:ssdprobe_device_info:comparable{model=%q,firmware=%q})" $labels.model $labels.firmware | query }} on
+          {{ . | first | value }} drives{{ end }}. For more than six hours, the median of its drives has been slower than that of the other firmware:
+          {{- range printf "model_firmware:ssdprobe_probe_level_seconds:vs_fastest{model=%q,firmware=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:firmware_limit"
+          $labels.model $labels.firmware | query | sortByLabel "statistic" | sortByLabel "probe" }}
+          {{ .Labels.statistic }} of probe {{ .Labels.probe }} {{ printf "%.2f" .Value }} times.{{ end }}
+          The other alerts compare drives only with drives of their own firmware.
         |||,
       },
     },

@@ -10,6 +10,7 @@ const (
 	slowedByIt    = `{alertname="SsdprobeChangeSlowedDrives",` + kernel + `}`
 	firmware      = `condition="firmware",from="A",to="B"`
 	slowedByThat  = `{alertname="SsdprobeChangeSlowedDrives",` + firmware + `}`
+	slowFirmware  = `{alertname="SsdprobeFirmwareSlower",model="PM9A3",firmware="B"}`
 	engineChanged = `condition="engine",from="ssdprobe-1",to="ssdprobe-2"`
 )
 
@@ -74,6 +75,10 @@ func TestAChangeThatMakesDrivesSlower(t *testing.T) {
 			d.change(1.5, firmware)
 		}
 		raises(t, fleet, slowedByThat)
+		for _, d := range fleet[:20] { // the alert about the change has ended; the firmware is as slow as before
+			d.changedAt = -7 * 24 * 3600
+		}
+		raises(t, fleet, slowFirmware)
 	})
 	t.Run("another engine, and a kernel with it", func(t *testing.T) {
 		t.Parallel()

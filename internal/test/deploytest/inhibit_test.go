@@ -172,9 +172,17 @@ func TestInhibitRules(t *testing.T) {
 			verdict(degraded, "a", "drive"), []labels{drive(beside, "a")}, []labels{drive(beside, "b")},
 		},
 		"a drive that hangs": {
-			drive("SsdprobeProbeStuck", "a"),
+			drive("SsdprobeProbeStuck", "a").with(labels{"severity": "critical"}),
 			[]labels{verdict(severe, "a", "drive"), verdict(degraded, "a", "drive"), drive(failing, "a")},
 			[]labels{verdict(severe, "b", "drive")},
+		},
+		"a drive whose I/O is held back": {
+			drive("SsdprobeProbeStuck", "a"),
+			[]labels{verdict(degraded, "a", "drive"), drive(failing, "a")},
+			nil,
+		},
+		"a severe drive whose I/O is held back": {
+			drive("SsdprobeProbeStuck", "a"), nil, []labels{verdict(severe, "a", "drive")},
 		},
 	}
 	m := startManager(t)

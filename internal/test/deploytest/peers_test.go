@@ -43,7 +43,6 @@ func TestTwoFirmwaresOfAModel(t *testing.T) {
 		}
 		return fleet
 	}
-	const slowFirmware = `{alertname="SsdprobeFirmwareSlower",model="PM9A3",firmware="B"}`
 	t.Run("half of the fleet", func(t *testing.T) {
 		t.Parallel()
 		raises(t, firmwares(40, 20, 1.5), slowFirmware)

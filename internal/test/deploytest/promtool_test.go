@@ -37,6 +37,7 @@ type rule struct {
 	Record        string            `yaml:"record,omitempty"`
 	Alert         string            `yaml:"alert,omitempty"`
 	Expr          string            `yaml:"expr"`
+	For           model.Duration    `yaml:"for,omitempty"`
 	KeepFiringFor model.Duration    `yaml:"keep_firing_for,omitempty"`
 	Labels        map[string]string `yaml:"labels,omitempty"`
 	Annotations   map[string]string `yaml:"annotations,omitempty"`

@@ -21,19 +21,22 @@ func document(t *testing.T, path string) string {
 
 func TestTheRunbookListsEveryAlert(t *testing.T) {
 	var want []string
-	severities := map[string][]string{}
+	severities, waits := map[string][]string{}, map[string][]string{}
 	for _, a := range rules(t, "alerts.yaml") {
 		if severities[a.Alert] == nil {
 			want = append(want, a.Alert)
 		}
 		severities[a.Alert] = append(severities[a.Alert], a.Labels["severity"])
+		waits[a.Alert] = append(waits[a.Alert], a.For.String())
 	}
 	var got []string
-	row := regexp.MustCompile(`(?m)^\| \[(Ssdprobe\w+)\]\(#(\w+)\) \| ([a-z, ]+) \| .+ \|$`)
+	row := regexp.MustCompile(`(?m)^\| \[(Ssdprobe\w+)\]\(#(\w+)\) \| ([a-z, ]+) \| .+ \| ([0-9a-z, ]+) \|$`)
 	for _, match := range row.FindAllStringSubmatch(document(t, "docs/runbook.md"), -1) {
 		got = append(got, match[1])
 		assert.Equal(t, anchor(match[1]), match[2])
 		assert.Equal(t, strings.Join(slices.Compact(severities[match[1]]), ", "), match[3], match[1])
+		wait := strings.NewReplacer(" ", "", "min", "m", ",", ", ").Replace(match[4])
+		assert.Equal(t, strings.Join(slices.Compact(waits[match[1]]), ", "), wait, match[1])
 	}
 	assert.Equal(t, want, got)
 }
