@@ -425,3 +425,17 @@ func TestTrafficOfMixedSizesAloneIsNotSevere(t *testing.T) {
 		assert.True(t, m.severe("d00"), "no size explains that: %+v", m.verdict("d00"))
 	}
 }
+
+// A drive that does all it can does half of it when it becomes twice as slow. That is less work than it ever had, but it is as
+// busy as ever, so nothing sleeps.
+func TestASaturatedDriveAtHalfItsSpeedIsSevere(t *testing.T) {
+	m := newMachine(t, 1)
+	m.silent["d00"] = true
+	m.work, m.busy = drift.Work{Known: true, Reads: 50000, ReadBytes: 50000 * 4096}, 0.95
+	m.run(2*day, steady)
+	m.slower["d00"] = 2
+	m.work.Reads, m.work.ReadBytes = m.work.Reads/2, m.work.ReadBytes/2
+	m.run(15*time.Minute, steady)
+	assert.True(t, m.severe("d00"), m.verdict("d00"))
+	assert.InDelta(t, 2, m.verdict("d00").Ratio.Ratio, 0.1)
+}
