@@ -33,13 +33,18 @@ tests() { go test -vet=off -trimpath -count 1 -timeout 40m "$@" 2>&1 | tee -a "$
 # These simulate years of drives and start no goroutine: the race detector finds nothing there, and they take five
 # times as long with it. What fleetbench does on several CPUs is run with it on a small fleet.
 simulations=(./internal/drift ./internal/judge $wing/fleetbench)
-# They take what the others leave of the CPUs, so that no emulated machine waits for them.
-(renice -n 19 "$BASHPID" >/dev/null && tests -timeout 80m -p 1 "${simulations[@]}" && tests -timeout 80m -race -short $wing/fleetbench) &
+# These only compute, so none has a deadline to miss.
+computing=(./internal/{admit,analysis,check,compare,config,drift/drifttest,export,finding,generate,history,record/...,recorder,replay,report/plot,state,units} $wing/{driftbench,verdicts} ./pkg/fio)
+# Both take what the others leave of the CPUs, so that no emulated machine waits for them.
+(
+	renice -n 19 "$BASHPID" >/dev/null
+	tests -timeout 80m -p 1 "${simulations[@]}" && tests -timeout 80m -race -short $wing/fleetbench && tests -timeout 80m -race -p 1 "${computing[@]}"
+) &
 simulating=$!
 
 # Two packages at a time, as more make each other's emulated machines time out. Those that take longest begin first, so that
 # none is left alone at the end: labtest, whose machines need minutes, then by how long they take.
-mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}")")
+mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}" "${computing[@]}")")
 tests -race -p 2 $wing/labtest $wing/storytest $wing/faulttest $wing/deploytest ./internal/cli $wing/manifesttest $wing/docstest ./internal/suite ./internal/report $wing/lab "${others[@]}" || status=$?
 wait "$simulating" || status=$?
 
