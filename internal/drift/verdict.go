@@ -102,12 +102,12 @@ func (t *Tracker) judge(i int, now time.Time) {
 	}
 }
 
-// worseBlocks is how many blocks in a row must be far slower than a drift was when it was found, to be another drift
-// with an onset of its own. The ratio since the first onset would hide it for hours.
+// worseBlocks is how many blocks in a row must be far slower than a drift was before, to be another drift with an onset of
+// its own. The ratio since the first onset would hide it for hours.
 const worseBlocks = 2
 
-// worse reports whether statistic i, which has regressed, has just become far slower than when that was found. A
-// creep also gets slower, but has one onset, so there must have been a jump.
+// worse reports whether statistic i, which has regressed, has just become far slower than when that was found, or than in the
+// hour before, if it was less slow then. A creep also gets slower, but has one onset, so there must have been a jump.
 func (t *Tracker) worse(i int) bool {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	first := len(t.recent) - worseBlocks
@@ -118,8 +118,12 @@ func (t *Tracker) worse(i int) bool {
 		return false
 	}
 	before, now, jump := t.recent[first-worseBlocks:first], t.recent[first:], max(n.LargeAbove, n.beyondBlocks())
-	return !slices.ContainsFunc(now, func(b judged) bool { return b.Shifts[i] < v.Size+jump }) &&
-		!slices.ContainsFunc(before, func(b judged) bool { return b.Shifts[i] > v.Size+jump/2 })
+	size := v.Size
+	if level, blocks := t.levelWithin(i, math.MinInt64, now[0].Slot, shownBlocks); blocks == shownBlocks {
+		size = min(size, level)
+	}
+	return !slices.ContainsFunc(now, func(b judged) bool { return b.Shifts[i] < size+jump }) &&
+		!slices.ContainsFunc(before, func(b judged) bool { return b.Shifts[i] > size+jump/2 })
 }
 
 // rose finds a slower level of statistic i, if its blocks are beyond all that is usual or a CUSUM has crossed its threshold.

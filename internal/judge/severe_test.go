@@ -184,6 +184,22 @@ func TestADriftThatGetsFarWorseHasAnOnsetOfItsOwn(t *testing.T) {
 	assert.InDelta(t, 5, v.Ratio.Ratio, 0.3)
 }
 
+// What it was before counts, and not how slow it was when the first drift was found: that may have been noise.
+func TestADriftThatGetsFarWorseIsComparedWithTheHourBefore(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 1.75
+	m.run(10*time.Minute, steady)
+	require.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	m.slower["d00"] = 1.4
+	m.run(12*time.Hour, steady)
+	require.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	m.slower["d00"], m.silent["d00"] = 2.4, true
+	m.run(20*time.Minute, steady)
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict)
+	assert.InDelta(t, 2.4, m.verdict("d00").Ratio.Ratio, 0.1)
+}
+
 // A drive that collects garbage for a quarter of each hour is noisy: either witness alone would take half an hour to
 // be sure.
 func TestWitnessesThatAgreeNeedLess(t *testing.T) {
