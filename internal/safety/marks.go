@@ -13,14 +13,15 @@ import (
 )
 
 // marks finds what formats have left on the device: the partitions known to the kernel, and the marks that this
-// package or util-linux recognises.
-func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64) error {
+// package or util-linux recognises. written says that the run itself may have written: see byChance.
+func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64, written bool) error {
 	var ours []Signature
+	disk := newDisk(c.file, size)
 	if err := l.ask(ctx, itself, func() (found []Finding, err error) {
 		if found, err = partitions(c.permission.fs, d, c.file); err != nil {
 			return nil, err
 		}
-		if ours, err = signatures(newDisk(c.file, size)); err != nil {
+		if ours, err = signatures(disk); err != nil {
 			err = fmt.Errorf("look for signatures: %w", err)
 		}
 		return found, err
@@ -30,6 +31,14 @@ func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64)
 	theirs := askUtilLinux(ctx, &c.utilLinux, c.file)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if written {
+		if err := l.ask(ctx, itself, func() ([]Finding, error) {
+			theirs.signatures = slices.DeleteFunc(theirs.signatures, disk.byChance)
+			return nil, disk.err
+		}); err != nil {
+			return err
+		}
 	}
 	c.note = theirs.note()
 	l.add(theirs.blind...)
@@ -41,6 +50,14 @@ func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64)
 		l.add(f)
 	}
 	return nil
+}
+
+// byChance reports whether a mark is in a sector of random data. Some formats have a mark of two bytes, which one in 65 536
+// sectors of random data has; what else a format writes to that sector is not random.
+func (d *disk) byChance(s Signature) bool {
+	sector := s.OffsetBytes - s.OffsetBytes%sectorBytes
+	data := d.at(sector, sectorBytes)
+	return data != nil && contentOf(data, sector) == random
 }
 
 // advice says how to remove what is on a device. wipefs removes only marks that it knows itself; zeroing everything

@@ -186,7 +186,7 @@ func (c *Claim) look(ctx context.Context, l *look, content bool) error {
 			return err
 		}
 	}
-	if err := c.marks(ctx, l, d, size); err != nil {
+	if err := c.marks(ctx, l, d, size, !content); err != nil {
 		return err
 	}
 	if p.format && len(d.Controllers) > 0 {

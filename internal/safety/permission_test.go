@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -422,6 +423,30 @@ func TestRefusesWhereProcessesAreOutOfSight(t *testing.T) {
 	out, err := inside.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Contains(t, string(out), "--- PASS: "+t.Name())
+}
+
+// Random data that a run has written has the mark of some format by chance. The next step may write all the same. What
+// somebody else formats meanwhile is refused.
+func TestAMarkInRandomDataOfTheRunIsByChance(t *testing.T) {
+	loop, d := drive(t)
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
+	require.NoError(t, err)
+	claim, err := p.Claim(t.Context())
+	require.NoError(t, err)
+	data := make([]byte, 64<<10)
+	rand.NewChaCha8([32]byte{}).Read(data)
+	copy(data[1024:], "H+")
+	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt(data, 0)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	refused(t, loop, d, safety.Name(d), safety.KindSignature, "hfsplus as wipefs says")
+	require.NoError(t, claim.Check(t.Context()))
+	image := filepath.Join(t.TempDir(), "image")
+	run(t, "sh", "-ec", "truncate -s 1M "+image+"; mkfs.minix "+image+"; dd if="+image+" of="+loop.Path+" conv=notrunc,fsync")
+	require.ErrorIs(t, claim.Check(t.Context()), safety.ErrRefused)
+	require.NoError(t, claim.Close())
 }
 
 // Everything is checked again when the device is claimed, and while it is held.
