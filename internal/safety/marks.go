@@ -53,8 +53,12 @@ func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64,
 }
 
 // byChance reports whether a mark is in a sector of random data. Some formats have a mark of two bytes, which one in 65 536
-// sectors of random data has; what else a format writes to that sector is not random.
+// sectors of random data has; what else a format writes to that sector is not random. Of a mark at an unknown offset, nobody
+// knows.
 func (d *disk) byChance(s Signature) bool {
+	if s.OffsetBytes < 0 {
+		return false
+	}
 	sector := s.OffsetBytes - s.OffsetBytes%sectorBytes
 	data := d.at(sector, sectorBytes)
 	return data != nil && contentOf(data, sector) == random

@@ -1,6 +1,8 @@
 package safety
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -55,6 +57,17 @@ func TestMerge(t *testing.T) {
 	got := merge([]Signature{{"a GPT partition table", 512}, {"a GPT partition table", 9728}, {"an MBR partition table", 510}},
 		[]Signature{{"gpt as wipefs says", 512}, {"gpt as wipefs says", 9728}, {"PMBR as wipefs says", 510}, {"vfat as wipefs says", 0}, {"atari as blkid says", -1}})
 	assert.Equal(t, "a GPT partition table on it (at byte 512), an MBR partition table (at byte 510), vfat as wipefs says (at byte 0), atari as blkid says", placed(got))
+}
+
+// A mark of which only blkid knows, without an offset, is by chance nowhere.
+func TestAMarkByChanceIsInASectorOfRandomData(t *testing.T) {
+	data := make([]byte, 64<<10)
+	rand.NewChaCha8([32]byte{}).Read(data)
+	clear(data[2*sectorBytes : 3*sectorBytes])
+	d := newDisk(bytes.NewReader(data), int64(len(data)))
+	for offset, want := range map[int64]bool{0: true, 510: true, 1024: false, 1536: true, -1: false, int64(len(data)): false} {
+		assert.Equal(t, want, d.byChance(Signature{"hfsplus as wipefs says", offset}), offset)
+	}
 }
 
 func FuzzWipefs(f *testing.F) {
