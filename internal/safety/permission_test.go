@@ -45,6 +45,26 @@ func run(t *testing.T, name string, args ...string) {
 	require.NoError(t, err, "%s %v: %s", name, args, out)
 }
 
+// claimed returns the permission to overwrite a device, and the claim on it.
+func claimed(t *testing.T, loop testenv.Loop, d record.Device) (safety.Permission, *safety.Claim) {
+	t.Helper()
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
+	require.NoError(t, err)
+	claim, err := p.Claim(t.Context())
+	require.NoError(t, err)
+	return p, claim
+}
+
+// overwrite writes to a device, whoever holds it: this bypasses all checks.
+func overwrite(t *testing.T, loop testenv.Loop, data []byte, at int64) {
+	t.Helper()
+	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt(data, at)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}
+
 // content returns the checksum of a device's content.
 func content(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
 	t.Helper()
@@ -163,18 +183,11 @@ func TestRefusesUnknownData(t *testing.T) {
 // What a run writes while it holds the device is its own, whatever it looks like.
 func TestWhatIsWrittenUnderAClaimIsNoUnknownData(t *testing.T) {
 	loop, d := drive(t)
-	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
-	require.NoError(t, err)
-	claim, err := p.Claim(t.Context())
-	require.NoError(t, err)
-	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0)
-	require.NoError(t, err)
-	_, err = f.WriteAt([]byte(strings.Repeat("deadbeef", 512)), mib/2)
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	p, claim := claimed(t, loop, d)
+	overwrite(t, loop, []byte(strings.Repeat("deadbeef", 512)), mib/2)
 	require.NoError(t, claim.Check(t.Context()))
 	require.NoError(t, claim.Close())
-	_, err = p.Claim(t.Context())
+	_, err := p.Claim(t.Context())
 	require.ErrorContains(t, err, "data of no known format", "the next run asks again")
 }
 
@@ -310,10 +323,7 @@ func partitioned(t *testing.T) (testenv.Loop, record.Device) {
 	copy(table[446:], "\x00\x00\x00\x00\x83\x00\x00\x00\x00\x08\x00\x00\x00\x40\x00\x00") // 16384 sectors from 2048
 	copy(table[462:], "\x00\x00\x00\x00\x83\x00\x00\x00\x00\x50\x00\x00\x00\x40\x00\x00") // and from 20480
 	copy(table[510:], "\x55\xaa")
-	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0)
-	require.NoError(t, err)
-	_, err = f.Write(table)
-	require.NoError(t, errors.Join(err, f.Close()))
+	overwrite(t, loop, table, 0)
 	for number, start := range map[string]string{"1": "2048", "2": "20480"} {
 		run(t, "addpart", loop.Path, number, start, "16384")
 		t.Cleanup(func() {
@@ -429,18 +439,11 @@ func TestRefusesWhereProcessesAreOutOfSight(t *testing.T) {
 // somebody else formats meanwhile is refused.
 func TestAMarkInRandomDataOfTheRunIsByChance(t *testing.T) {
 	loop, d := drive(t)
-	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
-	require.NoError(t, err)
-	claim, err := p.Claim(t.Context())
-	require.NoError(t, err)
+	_, claim := claimed(t, loop, d)
 	data := make([]byte, 64<<10)
 	rand.NewChaCha8([32]byte{}).Read(data)
 	copy(data[1024:], "H+")
-	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0)
-	require.NoError(t, err)
-	_, err = f.WriteAt(data, 0)
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	overwrite(t, loop, data, 0)
 	refused(t, loop, d, safety.Name(d), safety.KindSignature, "hfsplus as wipefs says")
 	require.NoError(t, claim.Check(t.Context()))
 	image := filepath.Join(t.TempDir(), "image")
@@ -452,21 +455,14 @@ func TestAMarkInRandomDataOfTheRunIsByChance(t *testing.T) {
 // Everything is checked again when the device is claimed, and while it is held.
 func TestEverythingIsCheckedAgain(t *testing.T) {
 	loop, d := drive(t)
-	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
-	require.NoError(t, err)
-	claim, err := p.Claim(t.Context())
-	require.NoError(t, err)
+	p, claim := claimed(t, loop, d)
 	require.Error(t, exec.Command("mkfs.ext4", "-q", "-F", "-F", loop.Path).Run(), "others are kept away")
-	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0) // bypasses all checks
-	require.NoError(t, err)
-	_, err = f.WriteAt([]byte("XFSB"), 0)
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	overwrite(t, loop, []byte("XFSB"), 0)
 	require.ErrorContains(t, claim.Check(t.Context()), "there is XFS on it (at byte 0)")
 	require.NoError(t, claim.Close())
 	run(t, "mkfs.ext4", "-q", "-F", loop.Path)
 	mount(t, loop.Path)
-	_, err = p.Claim(t.Context())
+	_, err := p.Claim(t.Context())
 	require.ErrorContains(t, err, "is mounted at")
 }
 
