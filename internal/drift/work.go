@@ -208,9 +208,9 @@ const doubted = 2
 
 // load returns the load of a block or round, in thousandths. A final baseline goes by the work. Work of a kind that
 // was not learned may take longer than expected: if the observed load is higher, it counts, up to what doubted
-// allows. A device that is as busy as ever with less work, because that is all it can do, does not sleep as one under little
-// load may: the lowest load that was seen counts. On the first day the observed load counts, up to the same limit for like work: a device that becomes slow
-// is busier with the same work.
+// allows. A device that is as busy as ever with less work, because that is all it can do, does not sleep as one under
+// little load may: the lowest load that was seen counts. On the first day the observed load counts, up to the same limit
+// for like work: a device that becomes slow is busier with the same work.
 func (b *baseline) load(w work, observed int) int {
 	expected, final := b.Costs.load(w, observed), b.Maturity == record.Final
 	switch like := b.likeWork(w); {

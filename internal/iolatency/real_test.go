@@ -150,7 +150,8 @@ func uncounted(t *testing.T, tracer *iolatency.Tracer, device testenv.Loop) (sho
 	fio(t, device.Path, "--ioengine=psync", "--rw=trim", "--bs=64k", "--size=8m")
 	fio(t, device.Path, "--ioengine=libaio", "--rw=write", "--bs=4k", "--iodepth=32", "--iodepth_batch=16", "--size=8m") // merged
 	fio(t, device.Path, "--ioengine=psync", "--direct=0", "--rw=write", "--bs=1m", "--size=32m", "--end_fsync=1")        // split
-	got := ios(tracer, device.Number, record.StageDevice)                                                                // before the kernel's: somebody may write between the two
+	// Before the kernel's counts: somebody may write between the two.
+	got := ios(tracer, device.Number, record.StageDevice)
 	since, ok := counted(t, device.Number).Since(before)
 	require.True(t, ok)
 	assert.Positive(t, since.WriteMerges)

@@ -31,7 +31,7 @@ type simulated struct {
 	// changed holds the changes of conditions that its node saw, and effect is their factor.
 	changed   []string
 	effect    float64
-	changedAt int // in seconds; negative: before the test
+	changedAt float64 // in seconds; negative: before the test
 }
 
 const (
@@ -96,7 +96,7 @@ func (d *simulated) series() []string {
 	}
 	for _, changed := range d.changed {
 		condition, _, _ := strings.Cut(changed, ",")
-		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_conditions_changed_timestamp_seconds{%s,%s}', values: %s}`, labels, condition, constant(float64(d.changedAt))))
+		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_conditions_changed_timestamp_seconds{%s,%s}', values: %s}`, labels, condition, constant(d.changedAt)))
 		for _, statistic := range record.Statistics() {
 			list = append(list, fmt.Sprintf(`{series: 'ssdprobe_condition_effect_ratio{%s,probe="read-4k",%s,statistic=%q}', values: %s}`,
 				labels, changed, statistic, constant(d.effect)))

@@ -66,14 +66,13 @@ func TestTheCommandsOfTheRunbookExist(t *testing.T) {
 func TestEverySectionOfTheRunbookSaysAll(t *testing.T) {
 	sections := strings.Split(runbook(t), "\n## ")[1:]
 	require.NotEmpty(t, sections)
-	headings := regexp.MustCompile(`(?m)^##+ .+$`).FindAllString(runbook(t), -1)
 	for _, s := range sections {
 		name, text, _ := strings.Cut(s, "\n")
 		for _, part := range []string{"**Means:**", "**Look closer:**", "**Usually:**", "**Do:**"} {
 			assert.Contains(t, text, part, name)
 		}
 		for _, link := range regexp.MustCompile(`\]\(#([^)]+)\)`).FindAllStringSubmatch(text, -1) {
-			assert.Regexpf(t, `(?mi)^##+ `+link[1]+`$`, strings.Join(headings, "\n"), "%s links to nothing", name)
+			assert.Contains(t, strings.ToLower(runbook(t)), "\n## "+link[1]+"\n", "%s links to nothing", name)
 		}
 	}
 }
