@@ -44,6 +44,8 @@ type Score struct {
 	Lasting, LastingBlamed, LastingSevere int
 	// Stood is how long the verdict stood for each lasting drive that was severe in time.
 	Stood []time.Duration
+	// LongestStood is how long the verdict stood at the longest for each drive that was slower for a day or longer and was blamed.
+	LongestStood []time.Duration
 	// Late are the lasting drives that were not severe within a quarter of an hour.
 	Late []Late
 }
@@ -142,6 +144,9 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 		if e.Lasting(of.Duration) {
 			s.lasting(name, d.ID, e, mine)
 		}
+		if longest := longestStood(e, mine); longest > 0 && min(e.End, of.Duration)-e.Onset >= 24*time.Hour {
+			s.LongestStood = append(s.LongestStood, longest)
+		}
 	}
 }
 
@@ -169,6 +174,16 @@ func (s *Score) lasting(name, drive string, e drifttest.Episode, findings []Find
 		return
 	}
 	s.Late = append(s.Late, Late{name, drive, e, blamed, severe})
+}
+
+// longestStood returns how long a verdict that was made during an episode stood at the longest.
+func longestStood(e drifttest.Episode, findings []Finding) (longest time.Duration) {
+	for _, f := range findings {
+		if f.At >= e.Onset && f.At <= e.End {
+			longest = max(longest, f.Stood)
+		}
+	}
+	return longest
 }
 
 // blames returns the findings about a drive.
@@ -294,7 +309,7 @@ func (s *Score) Merge(o Score) {
 	s.Nodes += o.Nodes
 	s.Wrong = append(s.Wrong, o.Wrong...)
 	s.Lasting, s.LastingBlamed, s.LastingSevere = s.Lasting+o.Lasting, s.LastingBlamed+o.LastingBlamed, s.LastingSevere+o.LastingSevere
-	s.Late, s.Stood = append(s.Late, o.Late...), append(s.Stood, o.Stood...)
+	s.Late, s.Stood, s.LongestStood = append(s.Late, o.Late...), append(s.Stood, o.Stood...), append(s.LongestStood, o.LongestStood...)
 	if s.Found == nil {
 		s.Found, s.Quiet = map[Kind]*Found{}, map[string]float64{}
 	}

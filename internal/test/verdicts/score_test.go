@@ -127,7 +127,8 @@ func TestHowLongASevereVerdictStands(t *testing.T) {
 	var table strings.Builder
 	require.NoError(t, s.WriteFleet(&table, true))
 	assert.Equal(t, []time.Duration{7 * hour}, s.Stood)
-	assert.Regexp(t, `20\.0 min +1 in .* 1 of 1\n30\.0 min +0 in .* 1 of 1\n`, table.String())
+	assert.Equal(t, []time.Duration{7 * hour}, s.LongestStood)
+	assert.Regexp(t, `20\.0 min +1 in .* 1 of 1 +1 in .* 1 of 1\n30\.0 min +0 in .* 1 of 1 +0 in .* 1 of 1\n`, table.String())
 	assert.Regexp(t, `severe drive +0\.00 +25\.0 min`, table.String())
 }
 

@@ -64,12 +64,7 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintf(w, "of the time of drives, on nodes of 1 or 2\t%.0f %%\n", 100*s.SmallNodes/max(1e-9, s.Drives))
 	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, share(s.LastingBlamed))
 	fmt.Fprintf(w, "  as severe\t%d of %d, %.1f %%\n", s.LastingSevere, s.Lasting, share(s.LastingSevere))
-	fmt.Fprintln(w, "\nsevere without a break for\tfalse\tof those that are twice as slow for good")
-	for _, d := range []time.Duration{10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour} {
-		short := func(stood time.Duration) bool { return stood < d }
-		long := s.without(func(x Wrong) bool { return x.Severity != Severe || short(x.Stood) })
-		fmt.Fprintf(w, "%s\t%s\t%d of %d\n", Minutes(d), long.FalseDrives(Severe), len(slices.DeleteFunc(slices.Clone(s.Stood), short)), len(s.Stood))
-	}
+	s.writeStood(w)
 	fmt.Fprintln(w, "\nfalse verdicts\tseverity\twhy\tby\tnoise of the drive\tin the day after\tcount")
 	for _, c := range s.causes() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\n", c.scope, c.severity, c.why, c.by, c.noise, c.after, c.count)
@@ -105,6 +100,19 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 		}
 	}
 	return w.Flush()
+}
+
+// writeStood writes how many verdicts about drives stood for how long: what an alert would fire for that waits.
+func (s *Score) writeStood(w io.Writer) {
+	fmt.Fprintln(w, "\nwithout a break for\tfalse severe\tof those twice as slow for an hour\tfalse severe or degraded\tof those slower for a day")
+	for _, d := range []time.Duration{0, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour} {
+		short := func(stood time.Duration) bool { return stood < d }
+		long := s.without(func(x Wrong) bool { return short(x.Stood) })
+		of := func(stood []time.Duration) string {
+			return fmt.Sprintf("%d of %d", len(slices.DeleteFunc(slices.Clone(stood), short)), len(stood))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", Minutes(d), long.FalseDrives(Severe), of(s.Stood), long.FalseDrives(Degraded, Severe), of(s.LongestStood))
+	}
 }
 
 // cause is what false verdicts have in common.
