@@ -264,7 +264,7 @@ func (n *Node) Advance(now time.Time) []Event {
 		n.concludeAll(now)
 	default:
 		for _, d := range n.drives {
-			soonSevere := d.told.Verdict == record.Degraded && d.told.Ratio.Ratio >= certainRatio // its ten minutes need not end with a block
+			soonSevere := d.told.Verdict == record.Degraded && d.told.Ratio.Ratio >= severeRatio // its minutes need not end with a block
 			if d.trouble.any() || soonSevere {
 				n.conclude(d, now)
 			}
