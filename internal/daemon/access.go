@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -22,7 +23,7 @@ type access struct {
 	turn  chan struct{} // holds one element while somebody has the turn
 	rest  rest
 	// confirmed limits the confirmation rounds.
-	confirmed hourly
+	confirmed admit.Hourly
 
 	mu sync.Mutex
 	// silent says since when the target has not answered; empty when it answers.

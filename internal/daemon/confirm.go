@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/judge"
@@ -60,7 +59,7 @@ func (w *watch) confirm(probe string, in time.Duration, most int) bool {
 		return false
 	case due:
 		return true
-	case !w.access.confirmed.take(now, most):
+	case !w.access.confirmed.Take(now, most):
 		return false
 	}
 	select {
@@ -99,22 +98,4 @@ func (w *watch) advance(a ask) {
 			p.next, p.outOfTurn = a.at, true
 		}
 	}
-}
-
-// hourly limits how often something is done within any 60 minutes. The zero value is ready to use.
-type hourly struct {
-	mu   sync.Mutex
-	done []time.Time
-}
-
-// take reports whether it may be done once more, and if so, counts it.
-func (h *hourly) take(now time.Time, limit int) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.done = slices.DeleteFunc(h.done, func(t time.Time) bool { return now.Sub(t) >= time.Hour })
-	if len(h.done) >= limit {
-		return false
-	}
-	h.done = append(h.done, now)
-	return true
 }

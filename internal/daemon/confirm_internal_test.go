@@ -119,8 +119,9 @@ func TestASuspicionGetsRoundsOfOthers(t *testing.T) {
 	assert.EqualValues(t, 1, confirmations)
 	rounds, _ := first.tried("read-4k")
 	assert.EqualValues(t, 1, rounds)
-	assert.Empty(t, first.access.confirmed.done, "it is due before")
-	assert.Len(t, second.access.confirmed.done, 1, "not for one that may have none itself")
+	assert.True(t, first.access.confirmed.Take(time.Now(), 1), "its round was due before, and is not counted")
+	assert.False(t, second.access.confirmed.Take(time.Now(), 1), "its round is counted")
+	assert.True(t, second.access.confirmed.Take(time.Now(), 2), "but none for a drive that may have none itself")
 }
 
 // The round that raises a suspicion is not the requested one, even though the next is not scheduled yet.
@@ -175,18 +176,4 @@ func TestAConfirmationRests(t *testing.T) {
 	quiet.begin(quiet.probes[0])
 	_, confirmations := quiet.tried("read-4k")
 	assert.Zero(t, confirmations)
-}
-
-func TestConfirmationsOfAnHour(t *testing.T) {
-	var h hourly
-	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
-	for range 3 {
-		assert.True(t, h.take(now, 3))
-		now = now.Add(10 * time.Minute)
-	}
-	assert.False(t, h.take(now, 3))
-	assert.False(t, h.take(now, 0))
-	assert.True(t, h.take(now.Add(30*time.Minute), 3), "an hour after the first")
-	assert.False(t, h.take(now.Add(30*time.Minute), 3))
-	assert.Len(t, h.done, 3, "it does not grow")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
@@ -36,7 +37,7 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 	settings = settings.Shared(sources)
 	b := &bench{
 		scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}, standing: map[string][]int{},
-		latest: make([]last, len(s.Drives)), felt: map[string]float64{}, asked: make([][]time.Time, len(s.Drives)), confirmations: config.Default().Admission.ConfirmationsPerHour,
+		latest: make([]last, len(s.Drives)), felt: map[string]float64{}, asked: make([]admit.Hourly, len(s.Drives)), confirmations: config.Default().Admission.ConfirmationsPerHour,
 	}
 	known := make([]bool, len(s.Drives))
 	restarts := s.Restarts
@@ -81,7 +82,7 @@ type bench struct {
 	findings []Finding
 	latest   []last             // by drive, as in the scenario
 	felt     map[string]float64 // by drive: the mean of the last half hour; see Finding.Felt
-	asked    [][]time.Time      // when a round of each drive out of turn was asked for in the last hour
+	asked    []admit.Hourly     // rounds of each drive out of turn
 	// confirmations is how many rounds may run out of turn on a drive in an hour. For the sake of another drive it is half.
 	confirmations int
 	asks          []ask            // rounds out of turn that are to come, in the order of time
@@ -150,7 +151,7 @@ func (b *bench) round(drive int, now last) {
 	for k, w := range wanted {
 		most := b.confirmations
 		if k > 0 {
-			most /= 2
+			most = (most + 1) / 2
 		}
 		of := slices.IndexFunc(b.scenario.Drives, func(d drifttest.Drive) bool { return d.ID == w.Drive })
 		if asked := b.ask(of, now.round.Time, now.round.Time.Add(w.In), most); k == 0 && !asked {
@@ -165,11 +166,9 @@ func (b *bench) ask(drive int, now, at time.Time, most int) bool {
 	if due := b.latest[drive].round.Time.Add(b.scenario.Interval); due.After(now) && !due.After(at) {
 		return true
 	}
-	b.asked[drive] = slices.DeleteFunc(b.asked[drive], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
-	if len(b.asked[drive]) >= most {
+	if !b.asked[drive].Take(now, most) {
 		return false
 	}
-	b.asked[drive] = append(b.asked[drive], now)
 	after := slices.IndexFunc(b.asks, func(a ask) bool { return a.at.After(at) })
 	if after < 0 {
 		after = len(b.asks)
