@@ -25,6 +25,7 @@ var (
 
 // Holder is the process of a run in progress, as noted in the lock of its device.
 type Holder struct {
+	// PID is 0 for a run that must not be stopped by a signal, because the daemon makes it.
 	PID int `json:"pid"`
 	// Start is when the process started, in clock ticks since the machine booted: field 22 of
 	// /proc/PID/stat. It is needed because process ids are reused.
@@ -35,15 +36,14 @@ type Holder struct {
 	Targets []string `json:"targets"`
 }
 
-// self returns this process as the holder for a target.
-func self(path string) (Holder, error) {
-	h := Holder{PID: os.Getpid(), Targets: []string{path}}
-	var err error
+// identify makes this process the holder, so that it can be stopped.
+func (h *Holder) identify() (err error) {
+	h.PID = os.Getpid()
 	if h.Namespace, err = os.Readlink("/proc/self/ns/pid"); err != nil {
-		return h, err
+		return err
 	}
 	h.Start, err = startOf(h.PID)
-	return h, err
+	return err
 }
 
 // startOf returns when a process started, in clock ticks since the machine booted.

@@ -92,16 +92,19 @@ func Begin(ctx context.Context, subject measure.Subject, o Options) (*Session, e
 	return sessions[0], nil
 }
 
-// takeLock takes the lock of a device and, for a stoppable run, notes in it which process runs on
-// what.
+// takeLock takes the lock of a device and notes in it that a run has it, and which process a
+// stoppable run is.
 func takeLock(ctx context.Context, subject measure.Subject, o Options) (*store.Lock, error) {
 	lock, err := awaitLock(ctx, o.LockDir, subject.LockID)
-	if err != nil || !o.Stoppable {
-		return lock, err
+	if err != nil {
+		return nil, err
 	}
-	self, err := self(subject.Path)
+	holder := Holder{Targets: []string{subject.Path}}
+	if o.Stoppable {
+		err = holder.identify()
+	}
 	if err == nil {
-		err = lock.Note(self)
+		err = lock.Note(holder)
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())

@@ -1,13 +1,36 @@
 package run
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
+
+// The lock of every run says that a run has it, so that its I/O is not taken for that of others. A run of the daemon
+// cannot be found to be stopped: the daemon would stop.
+func TestTheLockSaysThatARunHasIt(t *testing.T) {
+	for _, stoppable := range []bool{false, true} {
+		o := Options{LockDir: t.TempDir(), Stoppable: stoppable}
+		lock, err := takeLock(t.Context(), measure.Subject{Target: measure.Target{Path: "/dev/nvme0n1"}, LockID: "drive"}, o)
+		require.NoError(t, err)
+		assert.True(t, store.IsNoted(o.LockDir, "drive"))
+		found, err := InProgress(o.LockDir)
+		require.NoError(t, err)
+		if stoppable {
+			require.Len(t, found, 1)
+			assert.Equal(t, os.Getpid(), found[0].PID)
+		} else {
+			assert.Empty(t, found)
+		}
+		require.NoError(t, lock.Release())
+		assert.False(t, store.IsNoted(o.LockDir, "drive"))
+	}
+}
 
 // While a drive formats, neither the daemon nor another run waits for it: its lock is held until the
 // process ends.
