@@ -62,6 +62,8 @@ type Daemon struct {
 	flight     *flight
 	// generator is Options.Generator.
 	generator string
+	// nodeUnread is true when stored state of the node could not be read at the start. Nothing is saved over it.
+	nodeUnread bool
 
 	mu         sync.Mutex
 	config     config.Config

@@ -132,7 +132,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 		target.seen.conditions = d.health.complete(target.seen.device, target.seen.conditions)
 		w, ok := d.current()[id]
 		switch {
-		case ok && !w.halted && reflect.DeepEqual(target.spec, w.spec):
+		case ok && !w.halted && reflect.DeepEqual(target.spec, w.spec) && !w.canBeRead(ctx):
 			w.see(target.seen, time.Now())
 		case ok:
 			d.halt(w)

@@ -37,9 +37,15 @@ func (w *watch) restoreHistory(now time.Time) {
 	if err != nil {
 		w.historySaved.Store(now.Add(firstSave - saveHistoryEvery).UnixNano())
 	}
+	if unreadable(err) {
+		w.unread.Store(true)
+	}
 }
 
 func (w *watch) saveHistory(ctx context.Context, timeout time.Duration) {
+	if w.unread.Load() {
+		return
+	}
 	now := time.Now()
 	w.historySaved.Store(now.UnixNano())
 	kept := w.history.State(now)

@@ -3,6 +3,8 @@ package daemon
 import (
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -70,6 +72,29 @@ func TestAnUnfitStateOfTheNode(t *testing.T) {
 	d.saveNode(saveTimeout)
 	status, _ = d.shared.state.status()
 	assert.True(t, status.Success)
+}
+
+// A stored state of the node that could not be read at the start is not replaced when it can be read again.
+func TestAnUnreadStateOfTheNodeIsKept(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, dir.SaveNode(judge.State{Drives: []judge.DriveState{{ID: "d0", Verdict: record.Judgement{Verdict: record.Severe}}}}))
+	files, err := filepath.Glob(filepath.Join(dir.Dir(), "node", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	require.NoError(t, os.Chmod(files[0], 0o666))
+	log := slog.New(slog.DiscardHandler)
+	d := &Daemon{shared: &shared{log: log, state: newStorage(dir, log), judging: newJudging(config.Default().Drift.Settings)}}
+	require.NoError(t, d.restoreNode())
+	require.NoError(t, os.Chmod(files[0], 0o600))
+	d.saveNode(saveTimeout)
+	_, warnings := d.shared.state.status()
+	require.Len(t, warnings, 1)
+	assert.Contains(t, warnings[0].Text, "it is not overwritten, restart ssdprobe")
+	kept, found, err := dir.Node()
+	require.NoError(t, err)
+	require.True(t, found)
+	assert.Len(t, kept.Judge.Drives, 1)
 }
 
 // A request to accept the level of the host is carried out on the node in memory, whichever drives were slow.

@@ -13,6 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
 const (
@@ -35,13 +36,15 @@ type savePoint struct {
 	written int64
 }
 
-// restore restores the stored state of the target. State that is not valid is set aside and learned anew.
+// restore restores the stored state of the target. State that is not valid is set aside and learned anew. State that
+// cannot be read is kept: see unread.
 func (w *watch) restore(now time.Time) {
 	w.saved.at = now.Add(firstSave - saveEvery)
 	kept, found, err := w.shared.state.Target(w.spec.ID)
 	if err != nil {
 		w.shared.state.report(w.spec.ID, err)
 	}
+	w.unread.Store(unreadable(err))
 	if found {
 		if err := w.take(kept); err != nil {
 			w.shared.state.report(w.spec.ID, w.shared.state.SetTargetAside(w.spec.ID, err))
@@ -138,12 +141,46 @@ func (w *watch) saveWhenDue(ctx context.Context, now bool) {
 
 func (w *watch) save(ctx context.Context, timeout time.Duration) {
 	w.saved = savePoint{at: time.Now()}
+	if w.unread.Load() {
+		return
+	}
 	kept := w.kept()
 	err := w.shared.state.save(ctx, timeout, func(d state.Dir) error { return d.SaveTarget(kept) })
 	w.shared.state.report(w.spec.ID, err)
 	if err != nil {
 		w.saved.at = w.saved.at.Add(firstSave - saveEvery) // retry soon
 	}
+}
+
+// unreadable reports whether stored state exists, as far as is known, but could not be read. What was learned without
+// it must not replace it. Damaged state is different: it has been set aside.
+func unreadable(err error) bool {
+	damaged := new(store.DamagedError)
+	return err != nil && !errors.As(err, &damaged)
+}
+
+// canBeRead reports whether stored state that was unread when the watch began can be read now, so that the watch should
+// begin again. If there is none any more, the watch goes on and saves what it has learned.
+func (w *watch) canBeRead(ctx context.Context) bool {
+	if !w.unread.Load() {
+		return false
+	}
+	found, err := through(ctx, w.shared.state, saveTimeout, func(d state.Dir) (bool, error) {
+		_, target, err := d.Target(w.spec.ID)
+		if unreadable(err) {
+			return false, err
+		}
+		_, plots, err := d.History(w.spec.ID)
+		return target || plots, err
+	})
+	switch {
+	case unreadable(err):
+		return false // as is known since the watch began
+	case err != nil:
+		w.shared.state.report(w.spec.ID, err)
+	}
+	w.unread.Store(found)
+	return found
 }
 
 // stop saves the state for the last time and closes the target.

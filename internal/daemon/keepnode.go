@@ -31,14 +31,20 @@ func (d *Daemon) restoreNode() error {
 	if guard.Hangs(err) {
 		return fmt.Errorf("read the state directory %s: its filesystem hangs: %w", s.Dir.Dir(), err)
 	}
+	if d.nodeUnread = unreadable(err); d.nodeUnread {
+		err = fmt.Errorf("%w; it is not overwritten, restart ssdprobe when it can be read", err)
+	}
 	if err != nil {
 		s.report(nodeOf, err)
 	}
 	return nil
 }
 
-// saveNode saves the state of the node.
+// saveNode saves the state of the node, unless stored state could not be read.
 func (d *Daemon) saveNode(timeout time.Duration) {
+	if d.nodeUnread {
+		return
+	}
 	kept := d.shared.judging.kept()
 	err := d.shared.state.save(context.Background(), timeout, func(s state.Dir) error { return s.SaveNode(kept) })
 	d.shared.state.report(nodeOf, err)

@@ -79,6 +79,9 @@ type watch struct {
 	// traffic compares the traffic of others with its past; nil for targets without a device number.
 	traffic     *drift.Tracker
 	keptTraffic *drift.State // the stored state of traffic
+	// unread is true while stored state exists that could not be read when the watch began. Nothing is saved over it, and
+	// discovery starts the watch again once it can be read.
+	unread atomic.Bool
 	// news is true when a judgement is worth saving.
 	news atomic.Bool
 }

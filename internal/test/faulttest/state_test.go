@@ -91,3 +91,34 @@ func TestStateDirectoryRemoved(t *testing.T) {
 	d.awaitBaseline(t)
 	d.stop(t)
 }
+
+// State that could not be read is not replaced by what the daemon learned without it. The daemon takes it up when it can
+// be read.
+func TestStateThatCanBeReadAgain(t *testing.T) {
+	t.Parallel()
+	state, dir := t.TempDir(), testenv.OnDisk(t)
+	baseline := func(d *daemon) float64 {
+		return d.scrape(t).of("ssdprobe_baseline_value", labels{"probe": "read-4k", "statistic": "iops"})
+	}
+	d := startDaemon(t, state, onFiles(t, dir)+learnsSoon)
+	d.awaitBaseline(t)
+	learned := baseline(d)
+	d.stop(t)
+	files := saved(t, state)
+	require.Len(t, files, 1)
+	require.NoError(t, os.Chmod(files[0], 0o666))
+
+	d = startDaemon(t, state, onFiles(t, dir)) // learns for a day
+	d.awaitCollector(t, "state", false)
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	assert.Zero(t, baseline(d))
+	require.NoError(t, os.Chmod(files[0], 0o600))
+	eventually(t, "it is taken up", func() bool { return baseline(d) == learned })
+	d.awaitCollector(t, "state", true)
+	d.stop(t)
+
+	d = startDaemon(t, state, onFiles(t, dir))
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	assert.Equal(t, learned, baseline(d))
+	d.stop(t)
+}
