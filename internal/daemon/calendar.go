@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -28,8 +29,8 @@ const (
 	calendarLook = time.Minute
 	// busyRetry is the pause before a run that could not begin is tried again, such as one on a busy device.
 	busyRetry = time.Minute
-	// pressureLook is how often the CPU pressure of the host is checked during a run.
-	pressureLook = 5 * time.Second
+	// overseeEvery is how often it is checked during a run whether it may go on.
+	overseeEvery = 5 * time.Second
 )
 
 var (
@@ -38,6 +39,7 @@ var (
 	errQuietBegins  = errors.New("quiet hours have begun")
 	errHangs        = errors.New("the target does not answer")
 	errCPUPressure  = errors.New("the host became too busy")
+	errUnscheduled  = errors.New("the configuration no longer has this run")
 )
 
 // calendar executes the scheduled runs of the configuration when they are due, one after the other. Of a watch, it
@@ -69,28 +71,31 @@ func (c *calendar) follow(ctx context.Context) error {
 	c.restoreSettings()
 	from := wallClock()
 	for ctx.Err() == nil {
-		due, at := c.next(from)
-		wait := calendarLook
-		if len(due) > 0 {
-			wait = min(wait, time.Until(at))
-		}
-		schedule.Pause(ctx, wait)
-		now := wallClock()
-		if len(due) == 0 || now.Before(at) {
-			if now.Before(from) { // the clock was set back
-				from = now
-			}
-			continue
-		}
-		for _, r := range due {
-			c.execute(ctx, r, at.Add(r.Window))
-		}
-		from = at
-		if late := wallClock(); late.Sub(at) > calendarLook {
-			from = late // runs that became due meanwhile are skipped: they would pile up
-		}
+		from = c.step(ctx, from)
 	}
 	return nil
+}
+
+// step waits for the runs that are due next after the given time, at most for calendarLook, and executes those that are
+// due. It returns the time after which the next step looks for runs.
+func (c *calendar) step(ctx context.Context, from time.Time) time.Time {
+	due, at := c.next(from)
+	wait := calendarLook
+	if len(due) > 0 {
+		wait = min(wait, time.Until(at))
+	}
+	schedule.Pause(ctx, wait)
+	now := wallClock()
+	if len(due) == 0 || now.Before(at) {
+		return now // not from: a run that is added later does not begin because its time of earlier today has passed
+	}
+	for _, r := range due {
+		c.execute(ctx, r, at.Add(r.Window))
+	}
+	if late := wallClock(); late.Sub(at) > calendarLook {
+		return late // runs that became due meanwhile are skipped: they would pile up
+	}
+	return at
 }
 
 // wallClock returns the time without the monotonic reading of time.Now. With that reading, the calendar would never
@@ -113,53 +118,76 @@ func (c *calendar) next(after time.Time) (due []config.Run, at time.Time) {
 	return due, at
 }
 
-// execute runs a suite on each target that the run is meant for.
+// execute runs a suite on each target that the run is meant for. A target that is not available now is tried again after
+// the others.
 func (c *calendar) execute(ctx context.Context, r config.Run, end time.Time) {
 	ctx, cancel := context.WithDeadlineCause(ctx, end, errWindowClosed)
 	defer cancel()
-	watches := c.watches()
-	for _, id := range slices.Sorted(maps.Keys(watches)) {
-		w := watches[id]
-		if w.isMeant(r) {
-			c.runOn(ctx, w, r)
+	waits := map[string]error{} // why a target was not available, by id
+	for pending := slices.Sorted(maps.Keys(c.watches())); len(pending) > 0; {
+		var later []string
+		var pause time.Duration
+		for i, id := range pending {
+			w, watched := c.watches()[id]
+			if !watched || !w.isMeant(r) || !c.scheduled(r) { // a new configuration holds for the targets that are left
+				continue
+			}
+			why := c.runOn(ctx, w, r, waits[id])
+			if why == nil {
+				continue
+			}
+			waits[id], pause = why, c.waitAfter(why)
+			if errors.Is(why, errNotPermitted) { // nor would this node be for another target
+				later = append(later, pending[i:]...)
+				break
+			}
+			later = append(later, id)
 		}
+		pending = later
+		schedule.Pause(ctx, pause)
 	}
 }
 
-// runOn runs a suite on one target, as soon as the target is available before ctx ends.
-func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run) {
+// scheduled reports whether the configuration still has the run.
+func (c *calendar) scheduled(r config.Run) bool {
+	return slices.ContainsFunc(c.runs(), func(o config.Run) bool { return reflect.DeepEqual(o, r) })
+}
+
+// runOn runs a suite on one target, unless ctx has ended. It returns why the run cannot begin now, if it has to be tried
+// again. before is what it returned the last time.
+func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run, before error) error {
 	log := w.log.With("suite", r.Suite)
-	for {
-		report, err := c.attempt(ctx, w, r)
-		wait := c.waitAfter(err)
-		if wait > 0 && ctx.Err() == nil {
-			if w.suites.wait(r.Suite, err) {
-				log.Info("the run waits", "err", err)
-			}
-			schedule.Pause(ctx, wait)
-			if ctx.Err() == nil {
-				w = c.latest(w)
-				continue
-			}
-			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		}
-		w = c.latest(w)
-		outcome := runOutcome(ctx, report, err, wait > 0)
-		if err != nil {
-			log.Warn("run not complete", "outcome", outcome, "err", err)
-		} else {
-			log.Info("run complete", "steps", len(report.Steps), "took", report.Finished.Sub(report.Started))
-		}
-		comparison, unread := c.state.Compared(report)
-		if unread != nil {
-			log.Error("compare with earlier runs", "err", unread)
-		}
-		w.suites.end(r.Suite, outcome, report, comparison, err)
-		if len(report.Steps) > 0 {
-			c.state.report(runsOf(w.spec.ID), c.state.KeepRun(report, r.Keep))
-		}
-		return
+	var report record.RunReport
+	err := before
+	if before == nil || ctx.Err() == nil {
+		report, err = c.attempt(ctx, w, r)
 	}
+	waits := c.waitAfter(err) > 0
+	if waits && ctx.Err() == nil {
+		if w.suites.wait(r.Suite, err) {
+			log.Info("the run waits", "err", err)
+		}
+		return err
+	}
+	if waits {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	w = c.latest(w)
+	outcome := runOutcome(ctx, report, err, waits)
+	if err != nil {
+		log.Warn("run not complete", "outcome", outcome, "err", err)
+	} else {
+		log.Info("run complete", "steps", len(report.Steps), "took", report.Finished.Sub(report.Started))
+	}
+	comparison, unread := c.state.Compared(report)
+	if unread != nil {
+		log.Error("compare with earlier runs", "err", unread)
+	}
+	w.suites.end(r.Suite, outcome, report, comparison, err)
+	if len(report.Steps) > 0 {
+		c.state.report(runsOf(w.spec.ID), c.state.KeepRun(report, r.Keep))
+	}
+	return nil
 }
 
 // latest returns the current watch of the target, which may have replaced w because of a new configuration.
@@ -188,7 +216,7 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool)
 		return record.RunOK
 	case waited:
 		return record.RunRefused
-	case ctx.Err() != nil && len(r.Steps) > 0, errors.Is(err, errCPUPressure), errors.Is(err, errQuietBegins), errors.Is(err, fiorun.ErrOthers), errors.Is(err, fleet.ErrLost):
+	case ctx.Err() != nil && len(r.Steps) > 0, errors.Is(err, errCPUPressure), errors.Is(err, errQuietBegins), errors.Is(err, errUnscheduled), errors.Is(err, fiorun.ErrOthers), errors.Is(err, fleet.ErrLost):
 		return record.RunShort
 	case ctx.Err() != nil:
 		return record.RunRefused
@@ -200,7 +228,7 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool)
 // attempt tries to run the suite now. It does not hold the permit while the run waits for the device, so that another
 // node may run meanwhile.
 func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.RunReport, error) {
-	if why := w.access.problem(); why != "" || w.spec.Unresolved { // the run would hang as well, and delay all others
+	if why := w.access.problem(); why != "" || w.spec.Unresolved { // the run would hang as well
 		return record.RunReport{}, fmt.Errorf("%w: %s", errHangs, why)
 	}
 	if err := checkQuiet(w.spec.Quiet, wallClock()); err != nil {
@@ -249,7 +277,7 @@ func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen r
 	watching := make(chan struct{})
 	go func() {
 		defer close(watching)
-		c.watchPressure(ctx, r.MaxCPUPressure, calm)
+		c.oversee(ctx, w, r, calm)
 	}()
 	report, err := run.RunSuite(ctx, []*run.Session{session}, chosen)
 	calm(nil)
@@ -275,19 +303,20 @@ func beforeQuiet(ctx context.Context, quiet config.QuietHours, now time.Time) (c
 	return context.WithDeadlineCause(ctx, begin, errQuietBegins)
 }
 
-// watchPressure ends a run when tasks of the host wait for a CPU for too much of the time. It returns without ending
-// the run when the kernel does not report CPU pressure.
-func (c *calendar) watchPressure(ctx context.Context, limit float64, end context.CancelCauseFunc) {
-	for ctx.Err() == nil {
-		schedule.Pause(ctx, pressureLook)
-		p, err := counters.ReadCPUPressure(c.fs)
-		if err != nil {
-			return
+// oversee ends a run when tasks of the host wait for a CPU for too much of the time, or when a new configuration makes
+// these hours quiet or has no such run.
+func (c *calendar) oversee(ctx context.Context, w *watch, r config.Run, end context.CancelCauseFunc) {
+	for schedule.Pause(ctx, overseeEvery) {
+		if !c.scheduled(r) {
+			end(errUnscheduled)
 		}
-		if p.Some.Average10 > limit {
+		if checkQuiet(c.latest(w).spec.Quiet, wallClock()) != nil {
+			end(errQuietBegins)
+		}
+		p, err := counters.ReadCPUPressure(c.fs)
+		if err == nil && p.Some.Average10 > r.MaxCPUPressure { // without the kernel's report, nothing is too much
 			end(fmt.Errorf("%w: tasks waited for a CPU for %.0f %% of the last 10 s, above the limit of %.0f %%",
-				errCPUPressure, 100*p.Some.Average10, 100*limit))
-			return
+				errCPUPressure, 100*p.Some.Average10, 100*r.MaxCPUPressure))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // A time with a monotonic reading is compared by that reading, and would never seem to be before one from before the
@@ -27,6 +31,111 @@ func TestARunOnATargetThatHangsWaits(t *testing.T) {
 	_, err := c.attempt(t.Context(), w, config.Run{Suite: "quick"})
 	require.ErrorIs(t, err, errHangs)
 	assert.Equal(t, busyRetry, c.waitAfter(err))
+}
+
+// toRun returns a calendar for watches, with runs that end in an error at once: their suite does not exist.
+func toRun(t *testing.T, runs *[]config.Run, watches map[string]*watch) *calendar {
+	t.Helper()
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	for id, w := range watches {
+		w.spec.ID, w.access, w.suites, w.log = id, newAccess(), newSuites(nil, nil), log
+	}
+	return &calendar{
+		shared: &shared{state: newStorage(dir, log), log: log},
+		runs:   func() []config.Run { return *runs }, watches: func() map[string]*watch { return watches },
+	}
+}
+
+func outcome(t *testing.T, w *watch, want record.RunOutcome) {
+	t.Helper()
+	list := w.suites.list()
+	require.Len(t, list, 1)
+	for _, o := range record.RunOutcomes() {
+		assert.EqualValues(t, map[bool]int{true: 1}[o == want], list[0].Outcomes[o], o)
+	}
+}
+
+// A target that cannot be measured now does not keep the others from being measured within the window.
+func TestATargetThatHangsDoesNotDelayTheRunsOfOthers(t *testing.T) {
+	runs := []config.Run{{Suite: "none"}}
+	watches := map[string]*watch{"a": {}, "b": {}, "c": {}}
+	c := toRun(t, &runs, watches)
+	for _, id := range []string{"a", "b"} {
+		require.True(t, watches[id].access.hangs(&guard.HungError{Since: time.Now()}))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan struct{})
+		go func() { defer close(ended); c.execute(t.Context(), runs[0], time.Now().Add(time.Hour)) }()
+		synctest.Wait()
+		outcome(t, watches["c"], record.RunError)
+		assert.Contains(t, watches["a"].suites.list()[0].Waits, "does not answer")
+		watches["b"].access.answers()
+		time.Sleep(2 * busyRetry)
+		outcome(t, watches["b"], record.RunError)
+		<-ended
+		outcome(t, watches["a"], record.RunRefused)
+		assert.Contains(t, watches["a"].suites.list()[0].Problem, "the window of the run has closed: the target does not answer")
+	})
+}
+
+// A run that a new configuration no longer has does not begin on the targets that are left, and ends on the one where it
+// is in progress.
+func TestARunThatIsRemoved(t *testing.T) {
+	runs := []config.Run{{Suite: "none", MaxCPUPressure: 1}}
+	r := runs[0]
+	watches := map[string]*watch{"a": {}, "b": {}}
+	c := toRun(t, &runs, watches)
+	c.watches = func() map[string]*watch {
+		if len(watches["a"].suites.list()) > 0 { // the run on a has begun
+			runs = nil
+		}
+		return watches
+	}
+	c.execute(t.Context(), r, time.Now().Add(time.Hour))
+	outcome(t, watches["a"], record.RunError)
+	assert.Empty(t, watches["b"].suites.list())
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancelCause(t.Context())
+		c.oversee(ctx, watches["a"], r, end)
+		assert.Equal(t, errUnscheduled, context.Cause(ctx))
+	})
+	assert.Equal(t, record.RunShort, runOutcome(t.Context(), record.RunReport{}, errUnscheduled, false))
+	assert.Zero(t, c.waitAfter(errUnscheduled))
+}
+
+// Quiet hours of a new configuration end a run in progress.
+func TestQuietHoursThatAreAddedDuringARun(t *testing.T) {
+	runs := []config.Run{{Suite: "none", MaxCPUPressure: 1}}
+	c := toRun(t, &runs, map[string]*watch{"a": quietWatch(t)})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancelCause(t.Context())
+		c.oversee(ctx, &watch{spec: spec{Target: measure.Target{ID: "a"}}}, runs[0], end)
+		assert.Equal(t, errQuietBegins, context.Cause(ctx))
+	})
+}
+
+// A run that is added after its time of today begins tomorrow.
+func TestARunThatIsAddedAfterItsTimeWaitsForTheNext(t *testing.T) {
+	runs := []config.Run{}
+	c := toRun(t, &runs, nil)
+	executed := 0
+	c.watches = func() map[string]*watch { executed++; return nil }
+	synctest.Test(t, func(t *testing.T) {
+		from := wallClock() // midnight
+		until := func(hours time.Duration) {
+			for end := from.Add(hours * time.Hour); from.Before(end); {
+				from = c.step(t.Context(), from)
+			}
+		}
+		until(10)
+		runs = []config.Run{{Suite: "none", Calendar: config.Calendar{Schedule: "0 9 * * *", TimeZone: "UTC"}, Window: 4 * time.Hour}}
+		until(22)
+		assert.Zero(t, executed)
+		until(2)
+		assert.Equal(t, 1, executed)
+	})
 }
 
 // A task that hangs in the kernel does not keep the daemon from ending.
