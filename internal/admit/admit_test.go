@@ -42,6 +42,27 @@ var (
 	start  = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 )
 
+// What a run of ours did to the device is neither the load of others nor what they can have it do.
+func TestARunOfOurs(t *testing.T) {
+	h := &host{}
+	gate := admit.NewGate(h, limits)
+	require.NoError(t, gate.Start(start))
+	h.did(0.1, 0.2, 1000, 1000<<12)
+	before, err := gate.Admit(start.Add(10 * time.Second))
+	require.NoError(t, err)
+	most := gate.Most
+	h.did(1, 60, 4_000_000, 4_000_000<<12)
+	gate.Forget()
+	load, err := gate.Admit(start.Add(20 * time.Second))
+	require.NoError(t, err)
+	assert.Equal(t, before, load)
+	assert.Equal(t, most, gate.Most)
+	h.did(0.2, 0.3, 1000, 1000<<12)
+	load, err = gate.Admit(start.Add(30 * time.Second))
+	require.NoError(t, err)
+	assert.InDelta(t, 0.2, load.Utilisation, 1e-9)
+}
+
 // Limits that the user has set hold for every device.
 func TestLimitsOfUsers(t *testing.T) {
 	broken := errors.New("broken")

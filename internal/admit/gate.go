@@ -122,6 +122,10 @@ func (g *Gate) Admit(now time.Time) (record.Load, error) {
 	return load, err
 }
 
+// Forget makes the next Admit go by the load seen earlier. It is for a time in which the device did not serve only others,
+// such as a run of ours, whose work must not count as what others can have it do.
+func (g *Gate) Forget() { g.last = nil }
+
 // look computes the load since our last I/O. In that time, the device served only others.
 func (g *Gate) look(now time.Time, usage Usage) {
 	before := g.last.usage

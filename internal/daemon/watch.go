@@ -206,6 +206,9 @@ func (w *watch) restUntil(ctx context.Context, rested <-chan struct{}) {
 	case <-ctx.Done():
 	case <-rested:
 	}
+	if w.session != nil {
+		w.session.HadRun()
+	}
 	w.paused(began)
 }
 

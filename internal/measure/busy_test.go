@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -66,6 +67,36 @@ func TestASmallRoundGoesInHoweverBusyTheDriveIs(t *testing.T) {
 	assert.Positive(t, m.Latency.Count()) // some blocks are known even to a new pool
 	assert.LessOrEqual(t, m.Latency.Count(), int64(32))
 	assert.LessOrEqual(t, m.Warmup.Count(), int64(8))
+}
+
+// A run of ours on the drive is not the load of others, and does not show what they can have the drive do.
+func TestARunOfOursIsNotTheLoadOfOthers(t *testing.T) {
+	testenv.Installed(t, "fio")
+	o := options(t)
+	running := false
+	o.Lock = func() (func(), error) {
+		if running {
+			return nil, store.ErrLocked
+		}
+		return func() {}, nil
+	}
+	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
+	s := openLoop(t, loop.Path, o)
+	m := others(t, s, measure.Round{Probe: read4k()}, func(l record.Load) bool { return l.Utilisation >= 0 })
+	require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	most := s.Most()
+	running = true
+	t.Run("run", func(t *testing.T) {
+		testenv.Readers(t, loop.Path, 16)
+		rounds := 0
+		others(t, s, measure.Round{Probe: read4k()}, func(record.Load) bool { rounds++; return rounds > 2 })
+	})
+	running = false
+	m, err := s.Round(t.Context(), measure.Round{Probe: read4k()})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	assert.Less(t, m.Load.Utilisation, 0.5)
+	assert.Equal(t, most.IOs, s.Most().IOs)
 }
 
 // An overdue probe runs at its full size on a device that is not busy.

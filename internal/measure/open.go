@@ -129,6 +129,9 @@ func Open(ctx context.Context, t Target, o Options) (*Session, error) {
 	return s, nil
 }
 
+// HadRun tells the session that a run of ours used the target since the last round.
+func (s *Session) HadRun() { s.gate.Forget() }
+
 // Most returns the most work that others were seen to do on the target.
 func (s *Session) Most() admit.Capacity { return s.gate.Most }
 

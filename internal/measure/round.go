@@ -100,6 +100,7 @@ func (s *Session) begin(m *record.Measurement, r Round) (done func(), err error)
 	}
 	done, err = s.lock()
 	if err != nil {
+		s.HadRun()
 		m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
 		return nil, nil
 	}
