@@ -183,8 +183,11 @@ func (d *Daemon) resolve(answers []answer) map[string]wanted {
 		case way.answers():
 			log.Info("the target answers again")
 		}
-		if w, ok := watches[a.spec.ID]; ok && a.spec.Unresolved && !w.spec.Unresolved {
-			a.wanted = w.remembered(a.wanted)
+		if w, ok := watches[a.spec.ID]; ok && !w.spec.Unresolved {
+			lost := a.err != nil && a.spec.Number == "" && w.spec.Number != "" // such as an I/O error of the filesystem
+			if a.spec.Unresolved || lost {
+				a.wanted = w.remembered(a.wanted)
+			}
 		}
 		all[a.spec.ID] = a.wanted
 	}

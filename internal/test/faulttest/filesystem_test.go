@@ -281,3 +281,33 @@ func unmount(t *testing.T, dir string, flags int) {
 		return err == nil
 	})
 }
+
+// A file that can no longer be looked up, as on a filesystem that has shut down, keeps its device: in metrics, and for
+// what is known of the drive.
+func TestAFileThatCannotBeLookedUpKeepsItsDevice(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(testenv.OnDisk(t), "probes")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	d := startDaemon(t, t.TempDir(), onFiles(t, dir))
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	device := func() string {
+		for _, l := range d.scrape(t)["ssdprobe_target_up"].GetMetric()[0].Label {
+			if l.GetName() == "device" {
+				return l.GetValue()
+			}
+		}
+		return ""
+	}
+	before := device()
+	require.NotEmpty(t, before)
+	require.NoError(t, os.Rename(dir, dir+".away"))
+	require.NoError(t, os.Symlink(dir, dir)) // too many links
+	d.awaitCollector(t, "discovery", false)
+	assert.Equal(t, before, device())
+	require.NoError(t, os.Remove(dir))
+	require.NoError(t, os.Rename(dir+".away", dir))
+	d.awaitCollector(t, "discovery", true)
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	assert.Equal(t, before, device())
+	d.stop(t)
+}
