@@ -72,7 +72,7 @@ func TestATargetThatHangsDoesNotDelayTheRunsOfOthers(t *testing.T) {
 		outcome(t, watches["c"], record.RunError)
 		assert.Contains(t, watches["a"].suites.list()[0].Waits, "does not answer")
 		watches["b"].access.answers()
-		time.Sleep(2 * busyRetry)
+		<-time.After(2 * busyRetry) // of the time of the bubble
 		outcome(t, watches["b"], record.RunError)
 		<-ended
 		outcome(t, watches["a"], record.RunRefused)
