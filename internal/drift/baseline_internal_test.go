@@ -2,6 +2,7 @@ package drift
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -34,4 +35,17 @@ func TestAHostThatIsSlowUnderLoadIsNoLoadCurve(t *testing.T) {
 	b := learn(blocks, record.Final, false, nil, host)
 	assert.Zero(t, b.Of[0].Curve.at(503)-b.Of[0].Curve.at(53))
 	assert.Zero(t, b.Of[0].Residuals[len(blocks)-1]-b.Of[0].Residuals[0])
+}
+
+// A block whose level is known only with the host's part taken off keeps its other level unknown when the baseline moves.
+func TestTheBaselineMovesUnderABlockThatIsHalfKnown(t *testing.T) {
+	tracker := NewTracker(Default())
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	tracker.AddRound(Round{Time: now, Values: Values{1e-4, 1e-4, 1e-4, 1e4}}, record.Conditions{})
+	tracker.current().Baseline = &baseline{}
+	tracker.recent = []judged{{Shifts: Shifts{50}, Alone: Shifts{missing}}, {Shifts: Shifts{50}, Alone: Shifts{70}}}
+	tracker.moveBaseline(0, -100, now)
+	assert.Equal(t, Shift(150), tracker.recent[0].Shifts[0])
+	assert.False(t, tracker.recent[0].Alone[0].Known())
+	assert.Equal(t, Shift(170), tracker.recent[1].Alone[0])
 }

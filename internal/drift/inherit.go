@@ -127,9 +127,10 @@ func (t *Tracker) moveBaseline(i int, by Shift, now time.Time) {
 	moved[i] = by
 	e.Values = named(e.names, values.moved(moved))
 	for k := range t.recent {
-		if x := &t.recent[k].Shifts[i]; x.Known() {
-			*x -= by
-			t.recent[k].Alone[i] -= by
+		for _, x := range []*Shift{&t.recent[k].Shifts[i], &t.recent[k].Alone[i]} {
+			if x.Known() { // one may be without the other
+				*x -= by
+			}
 		}
 	}
 	v := &t.verdicts[i]

@@ -208,3 +208,12 @@ func TestAClockThatWasSetBackDoesNotKeepWhatIsKnown(t *testing.T) {
 	h.run(10*time.Minute, 1, record.Conditions{})
 	assert.Equal(t, record.Unknown, h.after(2 * time.Hour)[0].State)
 }
+
+// By the monotonic clock, it would not be noticed that the clock was set back.
+func TestRoundsGoByTheWallClock(t *testing.T) {
+	now := time.Now()
+	for _, tracker := range []*drift.Tracker{drift.NewTracker(drift.Default()), drift.NewTrafficTracker(drift.Default())} {
+		tracker.AddRound(drift.Round{Time: now, Values: drift.Values{1e-4, 1e-4, 1e-4, 1e4}}, record.Conditions{})
+		assert.Equal(t, now.Round(0), tracker.LastRound())
+	}
+}

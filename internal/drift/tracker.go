@@ -135,9 +135,7 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 	if m.Outcome != record.OutcomeOK {
 		return nil
 	}
-	// Blocks and stored states go by the wall clock. By the monotonic clock, which time.Now adds, it would not be
-	// noticed when the wall clock is set back.
-	m.Start = m.Start.Round(0)
+	m.Start = wallClock(m.Start)
 	r := Round{Time: m.Start, Utilisation: m.Load.Utilisation}
 	r.Work = WorkOf(m.Load.Others)
 	for i, s := range t.names {
@@ -154,13 +152,19 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 	return append(events, t.take(r)...)
 }
 
-// AddRound takes a round of a recorded history, of which only the statistics are known. It does not enter the window.
+// AddRound takes a round of which only the statistics are known, such as of traffic or of a recorded history. It does not
+// enter the window.
 func (t *Tracker) AddRound(r Round, conditions record.Conditions) []Event {
 	if !t.usable(r.Values) {
 		return nil
 	}
+	r.Time = wallClock(r.Time)
 	return append(t.enter(r.Time, conditions), t.take(r)...)
 }
+
+// wallClock returns a time without the monotonic reading that time.Now adds. Blocks and stored states go by the wall clock;
+// by the other, it would not be noticed when the wall clock is set back.
+func wallClock(t time.Time) time.Time { return t.Round(0) }
 
 // usable reports whether v are the values of a round. A probe has all its statistics; traffic may have reads and no
 // writes.

@@ -329,7 +329,7 @@ func (n *Node) restored(h HostState) (*group, error) {
 			if err := g.wanders[i].validate(); err != nil {
 				return nil, err
 			}
-			g.wanders[i].Host = g.wanders[i].nearlyAll() // older versions did not keep it
+			g.wanders[i].Host = g.wanders[i].Host || g.wanders[i].nearlyAll() // older versions did not keep it
 			if h.Wanders == nil && x.State == record.Regressed && x.Ratio >= g.toldFrom() {
 				told := ratedBy(x.Ratio, "")
 				g.wanders[i] = wander{Says: told, Told: told, Most: x.Ratio, Since: x.Since}

@@ -122,6 +122,31 @@ func TestARestartChangesNothing(t *testing.T) {
 	}
 }
 
+// What was found to be the host, and is not reported yet, is no batch after a restart because some drives look fast.
+func TestARestartKeepsThatItIsTheHost(t *testing.T) {
+	m := newMachine(t, 6)
+	m.minute = start
+	m.run(30*time.Hour, steady)
+	text, err := json.Marshal(m.node.State(m.now()))
+	require.NoError(t, err)
+	var kept map[string]any
+	require.NoError(t, json.Unmarshal(text, &kept))
+	for _, h := range kept["hosts"].([]any) {
+		h.(map[string]any)["wanders"] = map[string]any{
+			"latency_p50_seconds": map[string]any{"host": true, "drives": []string{"d00", "d01", "d02", "d03"}, "of": 6},
+		}
+	}
+	text, err = json.Marshal(kept)
+	require.NoError(t, err)
+	var s judge.State
+	require.NoError(t, json.Unmarshal(text, &s))
+	again := judge.NewNode(drift.Default())
+	require.NoError(t, again.Restore(s))
+	text, err = json.Marshal(again.State(m.now()).Hosts)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"drives":["d00","d01","d02","d03"],"of":6,"host":true`)
+}
+
 // slowHost returns a machine in the middle of a slow host, with one drive that is slower still.
 func slowHost(t *testing.T) *machine {
 	t.Helper()
