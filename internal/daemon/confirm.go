@@ -24,18 +24,13 @@ type ask struct {
 }
 
 // confirm requests rounds of a probe on the watched targets, to confirm or refute a suspicion about the first of
-// them. When the first target has used up its confirmation rounds, none is requested on the others. The others
-// contribute at most half of their own allowance, so that a drive that is slow now and then does not use it up.
+// them. When the first target has used up its confirmation rounds, none is requested on the others.
 func (d *Daemon) confirm(rounds []judge.Wanted, probe string) {
 	watches := d.current()
 	for i, r := range rounds {
 		asked := false
 		if w := watches[r.Drive]; w != nil {
-			most := w.spec.Admission.ConfirmationsPerHour
-			if i > 0 {
-				most = (most + 1) / 2
-			}
-			asked = w.confirm(probe, r.In, most)
+			asked = w.confirm(probe, r.In, judge.MostWanted(i, w.spec.Admission.ConfirmationsPerHour))
 		}
 		if i == 0 && !asked {
 			return

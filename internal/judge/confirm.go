@@ -14,6 +14,15 @@ type Wanted struct {
 	In time.Duration
 }
 
+// MostWanted returns how many confirmation rounds an hour the drive of the i-th wanted round may have, if it may have most
+// for its own sake. The others contribute at most half, so that a drive that is slow now and then does not use it up.
+func MostWanted(i, most int) int {
+	if i > 0 {
+		return (most + 1) / 2
+	}
+	return most
+}
+
 // wanted returns the rounds that would decide something after a round that was far too slow. These are the next round
 // of this drive and, after the first such round, one round of each of as many other drives as can tell whether the
 // host is slow. The next rounds of those may be minutes away, and the first drive to be probed would be blamed for

@@ -83,7 +83,7 @@ type bench struct {
 	latest   []last             // by drive, as in the scenario
 	felt     map[string]float64 // by drive: the mean of the last half hour; see Finding.Felt
 	asked    []admit.Hourly     // rounds of each drive out of turn
-	// confirmations is how many rounds may run out of turn on a drive in an hour. For the sake of another drive it is half.
+	// confirmations is how many rounds may run out of turn on a drive in an hour.
 	confirmations int
 	asks          []ask            // rounds out of turn that are to come, in the order of time
 	told          map[string]told  // by drive
@@ -149,12 +149,8 @@ func (b *bench) round(drive int, now last) {
 		return
 	}
 	for k, w := range wanted {
-		most := b.confirmations
-		if k > 0 {
-			most = (most + 1) / 2
-		}
 		of := slices.IndexFunc(b.scenario.Drives, func(d drifttest.Drive) bool { return d.ID == w.Drive })
-		if asked := b.ask(of, now.round.Time, now.round.Time.Add(w.In), most); k == 0 && !asked {
+		if asked := b.ask(of, now.round.Time, now.round.Time.Add(w.In), judge.MostWanted(k, b.confirmations)); k == 0 && !asked {
 			return
 		}
 	}
