@@ -149,21 +149,24 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 	}
 	b.knowLoads(loads)
 	for i := range statistics {
-		of := has(blocks, i)
-		if len(of) < provisionalBlocks {
-			continue
-		}
-		known := b.Of[i]
-		b.Of[i] = learnNorm(of, i, anchored, host, known.Daily)
-		b.Of[i].Spells, b.Of[i].SpellMonth, b.Of[i].SlowAccepted = known.Spells, known.SpellMonth, known.SlowAccepted
-		b.Of[i].wanderWith(b.Of[0].noise)
-		if maturity == record.Final {
-			b.Of[i].LargeAbove = b.Of[i].largeAbove()
-		} else {
-			b.Of[i].LargeAbove = earlyLargeAbove(quantile(b.Of[i].Residuals, 0.99))
+		if of := has(blocks, i); len(of) >= provisionalBlocks {
+			b.learnNorm(i, of, anchored, host)
 		}
 	}
 	return b
+}
+
+// learnNorm learns statistic i from blocks that have it.
+func (b *baseline) learnNorm(i int, of []block, anchored bool, host Host) {
+	known := b.Of[i]
+	b.Of[i] = learnNorm(of, i, anchored, host, known.Daily)
+	b.Of[i].Spells, b.Of[i].SpellMonth, b.Of[i].SlowAccepted = known.Spells, known.SpellMonth, known.SlowAccepted
+	b.Of[i].wanderWith(b.Of[0].noise)
+	if b.Maturity == record.Final {
+		b.Of[i].LargeAbove = b.Of[i].largeAbove()
+	} else {
+		b.Of[i].LargeAbove = earlyLargeAbove(quantile(b.Of[i].Residuals, 0.99))
+	}
 }
 
 func learnNorm(blocks []block, statistic int, anchored bool, host Host, expected daily) norm {

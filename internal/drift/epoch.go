@@ -29,6 +29,8 @@ type epoch struct {
 	Baseline  *baseline `json:"baseline,omitempty"`
 	// Blocks are gathered until the baseline is final.
 	Blocks []block `json:"blocks,omitempty"`
+	// Late are blocks with statistics that a final baseline does not know; see learnLate.
+	Late []block `json:"late,omitempty"`
 	// Beyond are blocks under loads that a final baseline does not know.
 	Beyond []block `json:"beyond,omitempty"`
 	// Anchored says that the baseline was imported: noise and load are learned, the level is not.
@@ -230,7 +232,7 @@ func (e *epoch) forget(since int64, i int, half Shift) {
 		}
 	}
 	late := func(b block) bool { return b.Slot >= since }
-	e.Blocks, e.Beyond = slices.DeleteFunc(e.Blocks, late), slices.DeleteFunc(e.Beyond, late)
+	e.Blocks, e.Beyond, e.Late = slices.DeleteFunc(e.Blocks, late), slices.DeleteFunc(e.Beyond, late), slices.DeleteFunc(e.Late, late)
 }
 
 // muchLikeWork is how many times more or less others may do in two blocks that have like work.

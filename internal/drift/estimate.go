@@ -72,7 +72,7 @@ func (n noise) estimate(values []Shift) estimate {
 		e.lower = values[int(float64(low)*scale)]
 		e.upper = values[min(len(values)-1, int(math.Ceil(float64(high)*scale)))]
 		e.bounded = true
-	case len(n.Residuals) > 0:
+	case n.knowsNoise():
 		// A median's error is about 1.25 times that of a mean.
 		widen := func(s Shift) Shift { return Shift(1.25 * float64(s) / math.Sqrt(max(1, independent))) }
 		e.lower = e.middle - widen(max(0, quantile(n.Residuals, 0.975)))

@@ -111,7 +111,7 @@ func (t *Tracker) Explain(now time.Time) Explanation {
 	out.MinLoad, out.MaxLoad = float64(b.MinLoad)/1000, float64(b.MaxLoad)/1000
 	out.Work = t.explainWork()
 	for i := range out.Statistics {
-		if n := &b.Of[i]; len(n.Residuals) > 0 {
+		if n := &b.Of[i]; n.knowsNoise() {
 			t.explain(i, n, &out.Statistics[i])
 		}
 	}

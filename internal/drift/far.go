@@ -18,7 +18,7 @@ func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time)
 		return since, 0, false
 	}
 	n := &t.current().Baseline.Of[i]
-	if len(n.Residuals) == 0 {
+	if !n.knowsNoise() {
 		return since, 0, false
 	}
 	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
@@ -56,7 +56,7 @@ func (n *norm) beyond() Shift {
 // Beyond returns how much slower than the baseline statistic i must be to be clearly slower than any block that the baseline
 // was learned from, or any spell since; 0 without a baseline.
 func (t *Tracker) Beyond(i int) Shift {
-	if t.Maturity() == "" || len(t.current().Baseline.Of[i].Residuals) == 0 {
+	if t.Maturity() == "" || !t.current().Baseline.Of[i].knowsNoise() {
 		return 0
 	}
 	return t.current().Baseline.Of[i].beyond()

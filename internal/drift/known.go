@@ -124,9 +124,9 @@ func (t *Tracker) stateAt(i int, now time.Time) (record.DriftState, *record.WhyU
 		return record.Regressed, nil
 	case v.State == record.Regressed:
 		return record.Regressed, t.unknown(i, now)
-	case !t.current().Baseline.Of[i].learned():
+	case !t.current().Baseline.Of[i].learned() && len(has(t.current().Late, i)) == 0:
 		return record.Waiting, wait(record.ReasonNoLike)
-	case !t.judgeable(i):
+	case !t.judgeable(i), t.waits(i):
 		return record.Waiting, wait(record.ReasonFirstDay)
 	case !t.fresh(i, now):
 		return record.Unknown, t.unknown(i, now)

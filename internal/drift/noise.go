@@ -17,6 +17,9 @@ type noise struct {
 	Autocorrelation float64 `json:"autocorrelation_factor"`
 }
 
+// knowsNoise reports whether it is known how the statistic varies, and not only how fast it was in the first hour.
+func (n noise) knowsNoise() bool { return len(n.Residuals) > 0 }
+
 // maxLag is the largest lag, in slots, at which blocks may resemble each other: two hours.
 const maxLag = 24
 

@@ -113,7 +113,7 @@ func (t *Tracker) steady(i int) (Shift, error) {
 // come in spells, so the share is raised by as many as a few hours may have missed.
 func (t *Tracker) acceptSlow(i int, since int64) bool {
 	n := &t.current().Baseline.Of[i]
-	if len(n.Residuals) == 0 {
+	if !n.knowsNoise() {
 		return false
 	}
 	blocks := slices.DeleteFunc(slices.Clone(t.recent), func(b judged) bool { return b.Slot < since || !b.Shifts[i].Known() })

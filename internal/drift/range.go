@@ -19,7 +19,7 @@ const (
 // tell far from farther.
 func (t *Tracker) beyondRange(i int) (time.Time, bool) {
 	n := &t.current().Baseline.Of[i]
-	if !t.ranged || len(t.recent) < rangeBlocks || len(n.Residuals) == 0 {
+	if !t.ranged || len(t.recent) < rangeBlocks || !n.knowsNoise() {
 		return time.Time{}, false
 	}
 	limit := max(n.beyondRange(), t.settings.smallest())

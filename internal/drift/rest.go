@@ -79,7 +79,7 @@ func (t *Tracker) judged(b block) (judged, bool) {
 		// as the others.
 		if x = base.beyondDoubt(x-t.hostPart(i, b.Slot, host[i], x), b.Load, i); x.Known() {
 			j.Shifts[i], j.withDay[i], ok = x-t.ofDay(i, b.Slot, x), x, true
-			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
+			j.Slow[i] = n.knowsNoise() && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 		}
 	}
 	return j, ok

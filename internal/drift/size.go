@@ -135,6 +135,6 @@ func (s sizes) have(b block) bool {
 // learnAgain makes the epoch learn within a day what others' work takes now, as after a change of conditions. The
 // level stays, except that of traffic, which has none yet for such work.
 func (e *epoch) learnAgain() {
-	e.OtherWork, e.Inherited, e.Chained, e.Blocks, e.Beyond, e.Dropped = 0, true, true, nil, nil, nil
-	e.Moved = [statistics]bool{}
+	e.OtherWork, e.Inherited, e.Chained, e.Moved = 0, true, true, [statistics]bool{}
+	e.Blocks, e.Beyond, e.Late, e.Dropped = nil, nil, nil, nil
 }

@@ -48,7 +48,8 @@ func (t *Tracker) State() State {
 	s.Open.Points = slices.Clone(s.Open.Points)
 	for i := range s.Epochs {
 		e := &s.Epochs[i]
-		e.Samples, e.Blocks, e.Beyond, e.After = slices.Clone(e.Samples), slices.Clone(e.Blocks), slices.Clone(e.Beyond), slices.Clone(e.After)
+		e.Samples, e.Blocks, e.After = slices.Clone(e.Samples), slices.Clone(e.Blocks), slices.Clone(e.After)
+		e.Beyond, e.Late = slices.Clone(e.Beyond), slices.Clone(e.Late)
 		e.Baseline = e.Baseline.copied()
 	}
 	for i, statistic := range t.names {

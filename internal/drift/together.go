@@ -137,7 +137,7 @@ func (t *Tracker) Level(i int) Shift {
 	}
 	e := t.current()
 	n := &e.Baseline.Of[i]
-	if len(n.Residuals) == 0 {
+	if !n.knowsNoise() {
 		return missing
 	}
 	return t.reference(i) + n.Curve.at(e.Baseline.MinLoad)

@@ -110,7 +110,7 @@ func (t *Tracker) prepare() {
 	}
 	for i := range t.names {
 		n := &t.current().Baseline.Of[i]
-		if len(n.Residuals) == 0 {
+		if !n.knowsNoise() {
 			continue
 		}
 		for k, reference := range n.references(t.settings.smallest()) {
@@ -257,7 +257,7 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 			switch {
 			case !j.Shifts[i].Known():
 			case e.unproven() && !t.verdicts[i].found(): // it may be the effect of the change
-			case len(e.Baseline.Of[i].Residuals) > 0:
+			case e.Baseline.Of[i].knowsNoise():
 				t.judge(i, now)
 			case t.verdicts[i].found():
 				t.judgeBack(i, now)
@@ -265,6 +265,9 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 		}
 	} else {
 		e.Unjudged++
+	}
+	if e.final() && !e.Inherited {
+		t.learnLate(b)
 	}
 	switch {
 	case !e.final() || e.Inherited:
@@ -294,15 +297,19 @@ func (t *Tracker) learn(b block, now time.Time) {
 		t.recent = nil // all its shifts are against the baseline before
 	}
 	for i := range t.verdicts {
-		if t.verdicts[i].slower() {
-			continue
-		}
-		t.verdicts[i].begin(record.Stable, t.verdicts[i].Since)
-		for k := range t.recent {
-			t.recent[k].Shifts[i] = missing // that shift is against the baseline before
+		if !t.verdicts[i].slower() {
+			t.learnedAnew(i)
 		}
 	}
 	t.prepare()
+}
+
+// learnedAnew forgets what was concluded of statistic i from the baseline before.
+func (t *Tracker) learnedAnew(i int) {
+	t.verdicts[i].begin(record.Stable, t.verdicts[i].Since)
+	for k := range t.recent {
+		t.recent[k].Shifts[i] = missing
+	}
 }
 
 func (t *Tracker) states() [statistics]record.DriftState {

@@ -73,7 +73,7 @@ func (e epoch) validate() error {
 			return fmt.Errorf("a learned round is of an impossible time %v", r.Time)
 		}
 	}
-	for _, b := range slices.Concat(e.Blocks, e.Beyond) {
+	for _, b := range slices.Concat(e.Blocks, e.Beyond, e.Late) {
 		if !b.valid() {
 			return fmt.Errorf("an impossible block %v", b)
 		}
@@ -86,8 +86,11 @@ func (e epoch) validate() error {
 	if (len(e.After) > 0 || e.Inherited) && e.Baseline == nil || len(e.After) > effectBlocks || e.Before != nil && (e.Previous == nil || !e.Before.valid()) {
 		return errors.New("what was inherited cannot be")
 	}
-	if len(e.Blocks) > finalBlocks || len(e.Beyond) > finalBlocks {
-		return fmt.Errorf("%d and %d blocks are more than a baseline takes", len(e.Blocks), len(e.Beyond))
+	if most := max(len(e.Blocks), len(e.Beyond), len(e.Late)); most > finalBlocks {
+		return fmt.Errorf("%d blocks are more than a baseline takes", most)
+	}
+	if len(e.Late) > 0 && !e.final() {
+		return errors.New("a baseline that is not final learns nothing late")
 	}
 	switch {
 	case e.Baseline == nil && e.Learned.IsZero():
@@ -129,11 +132,11 @@ func (n norm) validate(maturity record.Maturity) error {
 	if !n.learned() {
 		return nil
 	}
-	if (maturity == record.Early) && len(n.Residuals) > 0 || (len(n.Residuals) > 0 && len(n.Curve) == 0) || len(n.Residuals) > finalBlocks ||
+	if (maturity == record.Early) && n.knowsNoise() || (n.knowsNoise() && len(n.Curve) == 0) || len(n.Residuals) > finalBlocks ||
 		!slices.IsSortedFunc(n.Residuals, cmp.Compare) || slices.ContainsFunc(n.Residuals, func(s Shift) bool { return !s.valid() }) {
 		return errors.New("the residuals cannot be")
 	}
-	if len(n.Residuals) > 0 && (n.Autocorrelation < 1 || n.Autocorrelation > 1000 || n.SlowAutocorrelation < 1 || n.SlowAutocorrelation > 1000 || n.SlowShare <= 0 || n.SlowShare > 1) {
+	if n.knowsNoise() && (n.Autocorrelation < 1 || n.Autocorrelation > 1000 || n.SlowAutocorrelation < 1 || n.SlowAutocorrelation > 1000 || n.SlowShare <= 0 || n.SlowShare > 1) {
 		return fmt.Errorf("an autocorrelation factor of %v or a share of slow blocks of %v cannot be", n.Autocorrelation, n.SlowShare)
 	}
 	for at, x := range n.Daily {

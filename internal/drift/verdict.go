@@ -190,10 +190,14 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 // for a tail.
 func (t *Tracker) judgeable(i int) bool {
 	e := t.current()
-	if !e.Baseline.Of[i].learned() || t.isTail(i) && (!e.final() || e.Inherited && e.Moved[i]) {
-		return false
+	n, day := &e.Baseline.Of[i], e.final()
+	switch {
+	case t.isTail(i):
+		return day && n.knowsNoise() && !(e.Inherited && e.Moved[i])
+	case t.traffic(): // applications do things in a day that they did not do in its first hours
+		return day && n.knowsNoise()
 	}
-	return !t.traffic() || e.final() // applications do things in a day that they did not do in its first hours
+	return n.learned()
 }
 
 // isTail reports whether statistic i is about the slowest I/Os of a round.
@@ -251,7 +255,7 @@ func (t *Tracker) prepareBack(i int) {
 	case record.ByLargeShift:
 	}
 	v.BackReference = max(t.settings.smallest(), size) / 2
-	if len(n.Residuals) > 0 {
+	if n.knowsNoise() {
 		// Seen from the shifted level, going back is a change the other way.
 		v.BackThreshold = n.threshold(n.faster, v.BackReference, backRarity)
 	}
@@ -314,7 +318,7 @@ func (t *Tracker) judgeBack(i int, now time.Time) {
 	switch {
 	case v.Cause == record.BySlowRounds:
 		evidence, threshold = -n.slowEvidence(last.Slow[i]), v.BackThreshold
-	case len(n.Residuals) == 0: // the baseline is early and knows no noise yet
+	case !n.knowsNoise(): // the baseline is early and knows no noise yet
 		evidence, threshold = earlyEvidence, earlyBackThreshold
 		if side*last.Shifts[i] >= v.BackReference {
 			evidence = -earlyEvidence
@@ -330,7 +334,7 @@ func (t *Tracker) judgeBack(i int, now time.Time) {
 	}
 	level, _ := t.level(i, v.Back.Since, shownBlocks)
 	level *= side
-	if v.Cause == record.BySlowRounds || level < max(t.plans[i][0].reference, v.BackReference/4) || len(n.Residuals) == 0 {
+	if v.Cause == record.BySlowRounds || level < max(t.plans[i][0].reference, v.BackReference/4) || !n.knowsNoise() {
 		t.over(i, now)
 	}
 }
