@@ -35,8 +35,8 @@ type epoch struct {
 	Beyond []block `json:"beyond,omitempty"`
 	// Anchored says that the baseline was imported: noise and load are learned, the level is not.
 	Anchored bool `json:"anchored,omitempty"`
-	// Pinned says that an operator keeps the level of Values: noise and load are
-	// learned, and the epoch is not dropped for newer ones.
+	// Pinned says that an operator keeps the level of Values, under the load that they were learned under: noise and load
+	// are learned, and the epoch is not dropped for newer ones.
 	Pinned bool `json:"pinned,omitempty"`
 	// Unjudged counts the blocks in which nothing could be judged.
 	Unjudged int `json:"unjudged,omitempty"`
@@ -171,7 +171,7 @@ func (e *epoch) gather(b block, host Host) bool {
 	case e.Pinned, e.Chained:
 		learned := valuesOf(e.names, e.values(e.Baseline.level(e.Blocks)))
 		wanted := valuesOf(e.names, e.Values)
-		if !e.Pinned {
+		if e.Chained {
 			// The load of this day may be another, so what the baseline before says of these blocks counts. If their
 			// work is of another kind, what it takes is known better now.
 			same := before.copied()
@@ -194,7 +194,9 @@ func (e *epoch) gather(b block, host Host) bool {
 			// The level is as before, and so is the host's part in it.
 			e.Baseline.Of[i].Host = before.Of[i].Host
 		}
-		e.Values = named(e.names, wanted)
+		if !e.Pinned {
+			e.Values = named(e.names, wanted)
+		}
 		e.Baseline.moveTo(wanted.from(e.Reference), e.Blocks)
 		e.learnedFrom = nil
 	case !e.Anchored:

@@ -228,3 +228,21 @@ func TestABusyFirstDayHidesNoSlowerDrive(t *testing.T) {
 		}
 	}
 }
+
+func TestAPinnedLevelHoldsAtTheLoadThatItWasLearnedUnder(t *testing.T) {
+	conditions := record.Conditions{Kernel: "6.1"}
+	w := newWorker()
+	w.run(2*day, 1000, 4096, 1, 1, conditions)
+	pinned, err := w.probe.State().Pin(true)
+	require.NoError(t, err)
+	require.NoError(t, w.probe.Restore(pinned))
+	values := w.probe.Status(w.now()).Baseline.Values
+
+	w.run(3*day, 12_000, 65536, 0.5, 1, conditions)
+	assert.Equal(t, record.Stable, w.probe.Status(w.now()).Drift[0].State)
+	w.run(day, 1000, 4096, 1, 1, conditions)
+	d := w.probe.Status(w.now()).Drift[0]
+	assert.Equal(t, record.Stable, d.State)
+	assert.InDelta(t, 1, d.Ratio, 0.05)
+	assert.Equal(t, values, w.probe.Status(w.now()).Baseline.Values)
+}
