@@ -213,8 +213,9 @@ func (d *Daemon) halt(w *watch) {
 	w.halted = true
 }
 
-// remove removes a watch that has ended.
+// remove removes a watch that has ended and that no other replaces.
 func (d *Daemon) remove(id string) {
+	d.shared.judging.detach(id)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.watches, id)

@@ -105,3 +105,30 @@ func TestARefusedFileHasChanged(t *testing.T) {
 	f.taken(sum{2}, nil)
 	assert.False(t, *f.changed)
 }
+
+// A drive that hangs goes on doing so for the judge when a reload or a request replaces its watch.
+func TestADriveHangsOnWhenItsWatchIsReplaced(t *testing.T) {
+	d := newBench(t).discovery()
+	t.Cleanup(d.stopAll)
+	target := wanted{spec: spec{Target: measure.Target{ID: "s1", Path: "/dev/sda"}, Unresolved: true}, seen: sighting{device: sata()}}
+	begin := func() { d.start(t.Context(), context.WithoutCancel(t.Context()), target) }
+	verdict := func(in time.Duration) (v record.Judgement, ok bool) {
+		d.shared.judging.look(func() {
+			d.shared.judging.node.Advance(time.Now().Add(in))
+			v, ok = d.shared.judging.node.Verdict("s1")
+		})
+		return v, ok
+	}
+	begin()
+	d.shared.judging.took("s1", record.Measurement{Probe: "read-4k", Start: time.Now().Add(-time.Minute), Outcome: record.OutcomeTimeout})
+	v, _ := verdict(0)
+	require.Equal(t, record.Severe, v.Verdict)
+
+	d.halt(d.current()["s1"])
+	begin()
+	v, _ = verdict(2 * time.Hour)
+	assert.Equal(t, record.Severe, v.Verdict)
+	d.stop(d.current()["s1"])
+	_, ok := verdict(2 * time.Hour)
+	assert.False(t, ok)
+}

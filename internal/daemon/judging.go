@@ -19,8 +19,6 @@ type judging struct {
 	// waits is true until the drives of the node have been discovered. After a restart, the drives that are found
 	// first must not be judged without the others.
 	waits bool
-	// attached holds the watches whose trackers the node has, by target.
-	attached map[string]*watch
 	// news is true when a judgement is worth saving.
 	news bool
 }
@@ -51,18 +49,17 @@ func (j *judging) over() []judge.Event {
 }
 
 func newJudging(s drift.Settings) *judging {
-	return &judging{node: judge.NewNode(s), attached: map[string]*watch{}}
+	return &judging{node: judge.NewNode(s)}
 }
 
 // judgeEvery is how often blocks that have ended are judged while no round ends.
 const judgeEvery = 10 * time.Second
 
-// attach passes the trackers of a watch to the judge.
+// attach passes the trackers of a watch to the judge, in place of those of an earlier watch of the target.
 func (j *judging) attach(w *watch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.attached[w.spec.ID] = w
-	j.node.AddDrive(w.judged())
+	j.node.ReplaceDrive(w.judged())
 	for _, p := range w.probes {
 		j.node.Attach(w.spec.ID, p.probe.Name, p.tracker)
 	}
@@ -71,14 +68,11 @@ func (j *judging) attach(w *watch) {
 	}
 }
 
-// detach removes the target of a watch, unless another watch of the target is attached already.
-func (j *judging) detach(w *watch) {
+// detach removes a target that is not watched any more.
+func (j *judging) detach(id string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.attached[w.spec.ID] == w {
-		delete(j.attached, w.spec.ID)
-		j.node.RemoveDrive(w.spec.ID)
-	}
+	j.node.RemoveDrive(id)
 }
 
 // change carries out a request on the node. It returns the accepted levels, by source.

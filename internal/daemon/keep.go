@@ -187,7 +187,6 @@ func (w *watch) canBeRead(ctx context.Context) bool {
 func (w *watch) stop() {
 	w.save(context.Background(), lastSaveTimeout)
 	w.saveHistory(context.Background(), lastSaveTimeout)
-	w.shared.judging.detach(w)
 	w.closeTarget()
 	w.log.Info("no longer watching")
 }

@@ -126,6 +126,17 @@ func (n *Node) RemoveDrive(id string) {
 	}
 }
 
+// ReplaceDrive forgets the sources of a drive, which are attached again, as other probes may run on it now. A drive that hangs or
+// stalls goes on doing so. It adds the drive if it was not added before.
+func (n *Node) ReplaceDrive(d Drive) {
+	before := n.byID[d.ID]
+	n.RemoveDrive(d.ID)
+	n.AddDrive(d)
+	if before != nil && before.Model == d.Model && before.SizeBytes == d.SizeBytes {
+		n.byID[d.ID].trouble = before.trouble
+	}
+}
+
 // Tracker returns the tracker of a source of a drive, and makes one when there is none. It is nil when there is no
 // such drive.
 func (n *Node) Tracker(id, source string) *drift.Tracker {

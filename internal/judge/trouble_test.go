@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -179,4 +180,27 @@ func TestARoundThatWasSlowIsNoHang(t *testing.T) {
 	m.node.Add("d00", record.Measurement{Probe: "read-4k", Start: m.now(), Outcome: record.OutcomeTimeout, Latency: done})
 	m.run(5*time.Minute, steady)
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
+// A reload replaces the watch of a drive while a round hangs: the drive hangs until that round returns.
+func TestADriveThatIsReplacedStillHangs(t *testing.T) {
+	m := learned(t)
+	m.silent = map[string]bool{"d00": true}
+	m.round(record.OutcomeTimeout, nil)
+	m.run(time.Minute, steady)
+	require.Equal(t, record.Severe, m.verdict("d00").Verdict)
+	m.node.ReplaceDrive(judge.Drive{ID: "d00", Model: "X", SizeBytes: 1 << 40})
+	m.run(2*time.Hour, steady)
+	v := m.verdict("d00")
+	assert.Equal(t, record.Severe, v.Verdict)
+	assert.Equal(t, []string{"stalls"}, v.Witnesses)
+
+	m.node.Returned("d00", m.now())
+	m.run(2*time.Hour, steady)
+	assert.NotEqual(t, record.Severe, m.verdict("d00").Verdict)
+
+	m.round(record.OutcomeTimeout, nil)
+	m.node.ReplaceDrive(judge.Drive{ID: "d00", Model: "Y", SizeBytes: 1 << 40})
+	m.run(time.Minute, steady)
+	assert.NotEqual(t, record.Severe, m.verdict("d00").Verdict, "it is another drive")
 }
