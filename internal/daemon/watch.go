@@ -215,11 +215,7 @@ func (w *watch) restUntil(ctx context.Context, rested <-chan struct{}) {
 // paused tells the trackers that no rounds were planned since the given time, so that what they knew before does not
 // become stale.
 func (w *watch) paused(since time.Time) {
-	w.shared.judging.look(func() {
-		for _, p := range w.probes {
-			p.tracker.Pause(since, time.Now())
-		}
-	})
+	w.shared.judging.look(func() { w.shared.judging.node.Pause(w.spec.ID, since, time.Now()) })
 }
 
 // keepQuiet postpones the rounds that would be due in quiet hours.

@@ -31,6 +31,9 @@ type compared struct {
 // Every sets the planned interval between rounds, where they are rare.
 func (t *Tracker) Every(interval time.Duration) { t.interval = interval }
 
+// BlocksOf sets how many slots a block takes. It is for trackers of NewBlockTracker.
+func (t *Tracker) BlocksOf(slots int64) { t.Every(time.Duration(slots) * blockLength / minBlockRounds) }
+
 // Slots returns how many slots a block takes: enough for minBlockRounds rounds, an hour at most. All possible numbers
 // divide an hour, so that the blocks of drives that are probed equally often begin together.
 func (t *Tracker) Slots() int64 {

@@ -73,6 +73,8 @@ type group struct {
 	faster, slower, anchor drift.Shifts
 	// wanders is what is reported of the host, by statistic.
 	wanders [drift.Statistics]wander
+	// paused is until when the host was told of a pause.
+	paused time.Time
 	// changes has the recent changes of conditions, and the drives that each was seen on.
 	changes map[record.Change]seenOn
 }
@@ -144,6 +146,9 @@ func (g *group) look() {
 	}
 	slices.Sort(slots)
 	g.slots = slots[len(slots)/2]
+	if g.host != nil {
+		g.host.BlocksOf(g.slots)
+	}
 	for i := range g.anchor {
 		g.faster[i], g.slower[i], g.anchor[i] = drift.ShiftOf(usualNoise), drift.ShiftOf(usualNoise), 0
 	}

@@ -241,6 +241,22 @@ func (n *Node) Add(id string, m record.Measurement) []Wanted {
 	return s.wanted(m.Duration)
 }
 
+// Pause says that no rounds of a drive were planned for a time, so that what its probes showed before stays known. Of the host,
+// it does so for as long as no voter had rounds planned.
+func (n *Node) Pause(id string, from, to time.Time) {
+	d := n.byID[id]
+	if d == nil {
+		return
+	}
+	for _, s := range d.sources {
+		if s.name != Traffic {
+			s.tracker.Pause(from, to)
+			s.paused = s.paused.and(span{from, to})
+			s.group.pause()
+		}
+	}
+}
+
 // Traffic takes a sample of the drive's own traffic.
 func (n *Node) Traffic(id string, t Sample, c record.Conditions) {
 	s := n.source(id, Traffic)

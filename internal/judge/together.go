@@ -20,7 +20,7 @@ func (n *Node) Host() record.Judgement {
 			v.Verdict = record.Healthy
 		case !g.mature: // or no longer: under other work the drives learn again
 		case g.host != nil:
-			unknown = g.host.Unjudged(n.now)
+			unknown = g.unknown(n.now)
 		case unknown.Reason == record.ReasonFewDrives:
 			unknown.Reason = record.ReasonLearning
 		}

@@ -1,0 +1,77 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// probed returns a machine of idle drives whose rounds are some minutes apart, and whose host has a baseline.
+func probed(t *testing.T, every int) *machine {
+	t.Helper()
+	m := newMachine(t, 4)
+	m.idle, m.every = true, every
+	for _, id := range m.drives {
+		m.node.Tracker(id, "read-4k").Every(time.Duration(every) * time.Minute)
+	}
+	for range 20 {
+		m.run(day, steady)
+		if m.node.Host().Verdict == record.Healthy {
+			return m
+		}
+	}
+	require.Fail(t, "the host has no baseline")
+	return nil
+}
+
+// Where rounds are rare, a block takes up to an hour, and the host stays known from one to the next.
+func TestTheHostIsKnownByRareRounds(t *testing.T) {
+	for _, every := range []int{5, 15, 30} {
+		m := probed(t, every)
+		unknown := 0
+		for range 12 * 60 {
+			m.run(time.Minute, steady)
+			if m.node.Host().Verdict == record.Unjudged {
+				unknown++
+			}
+		}
+		assert.Zero(t, unknown, "minutes of 12 hours, a round every %d", every)
+	}
+}
+
+// Quiet hours of all drives are planned, so what was known of the host stays known. Those of one drive change nothing.
+func TestTheHostStaysKnownInQuietHours(t *testing.T) {
+	quiet := func(paused int) record.Judgement {
+		m := probed(t, 1)
+		for _, id := range m.drives {
+			m.silent[id] = true
+		}
+		for range 8 * 60 {
+			before := m.now()
+			m.run(time.Minute, steady)
+			for _, id := range m.drives[:paused] {
+				m.node.Pause(id, before, m.now())
+			}
+		}
+		return m.node.Host()
+	}
+	assert.Equal(t, record.Healthy, quiet(4).Verdict)
+	v := quiet(1)
+	require.Equal(t, record.Unjudged, v.Verdict, "three drives should have had rounds")
+	assert.Equal(t, record.ReasonNoRounds, v.Unjudged.Reason)
+}
+
+func TestAHostWithRoundsOfTooFewDrivesSaysSo(t *testing.T) {
+	m := probed(t, 1)
+	m.silent["d00"], m.silent["d01"] = true, true
+	m.run(2*time.Hour, steady)
+	v := m.node.Host()
+	require.Equal(t, record.Unjudged, v.Verdict)
+	assert.Equal(t, record.ReasonFewRounds, v.Unjudged.Reason)
+	assert.WithinDuration(t, m.now().Add(-2*time.Hour), v.Unjudged.Since, 2*drift.BlockLength)
+}
