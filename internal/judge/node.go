@@ -2,6 +2,7 @@ package judge
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -76,6 +77,7 @@ type drive struct {
 	trouble  trouble
 	told     record.Judgement
 	known    map[string]SourceState // of sources that are not attached yet
+	seen     time.Time              // when known was current: the time of the last round
 	// degraded and severe are the history of verdicts of at least that severity.
 	degraded, severe recurrence
 }
@@ -189,7 +191,7 @@ func (n *Node) attach(d *drive, name string, t *drift.Tracker) *source {
 	s.group.members = append(s.group.members, s)
 	t.JudgeBeside(s)
 	d.sources = append(d.sources, s)
-	s.recall()
+	s.recall(n.now)
 	s.group.meet()
 	s.group.look()
 	return s
@@ -304,6 +306,7 @@ func (n *Node) Advance(now time.Time) []Event {
 
 // settle judges the blocks that began before a slot.
 func (n *Node) settle(before int64, now time.Time) {
+	maps.DeleteFunc(n.gone, func(_ string, d DriveState) bool { return now.Sub(d.Last) >= keptFor })
 	for _, g := range n.groups { // all groups first: where few drives were probed, the traffic of the others tells what the host did
 		g.look()
 		for _, s := range g.members {

@@ -414,13 +414,14 @@ func (n *Node) recall(d *drive) {
 	if ok && known.Model == d.Model && known.SizeBytes == d.SizeBytes {
 		// Others may still read what State returned: change nothing in it.
 		d.degraded, d.severe = recurrence{known.Degraded.Seen, known.Degraded.Ended, known.Degraded.Hold}, recurrence{known.Severe.Seen, known.Severe.Ended, known.Severe.Hold}
-		d.told, d.known, d.trouble = known.Verdict, maps.Clone(known.Sources), known.Trouble.trouble()
+		d.told, d.known, d.seen, d.trouble = known.Verdict, maps.Clone(known.Sources), known.Last, known.Trouble.trouble()
 	}
 }
 
 // recall gives an attached source the state that was kept of it. Its day is void when the baseline was accepted,
-// imported or forgotten meanwhile.
-func (s *source) recall() {
+// imported or forgotten meanwhile. Where it stood among its peers says nothing about now if the drive has worked for keptFor
+// since.
+func (s *source) recall(now time.Time) {
 	s.last = s.tracker.LastRound()
 	known, ok := s.drive.known[s.name]
 	delete(s.drive.known, s.name)
@@ -428,6 +429,14 @@ func (s *source) recall() {
 		return
 	}
 	s.restoreLevels(known)
+	if s.drive.seen.After(now) {
+		now = s.drive.seen // after a restart
+	}
+	if known.Block.Slot > 0 && now.Sub(drift.SlotTime(known.Block.Slot)) >= keptFor {
+		for i := range s.levels {
+			s.levels[i] = level{now: s.levels[i].now, accepted: s.levels[i].accepted}
+		}
+	}
 	if !known.Learned.Equal(s.tracker.Learned()) {
 		s.drive.degraded, s.drive.severe = recurrence{}, recurrence{} // an operator accepted a level, or wants another baseline
 		return

@@ -211,6 +211,41 @@ func TestADriveThatIsSeatedAgain(t *testing.T) {
 }
 
 // A slowdown that was accepted while no daemon ran is no longer reported once the node judges.
+// What a probe that was switched off had shown beside the peers, or a drive that was taken out, is no news weeks later. What an
+// operator accepted is kept with the drive.
+func TestALevelOfLongAgoDoesNotComeBack(t *testing.T) {
+	slow := func() *machine {
+		m := newMachine(t, 5)
+		m.idle, m.slower["d04"] = true, 1.5
+		m.run(30*time.Hour, steady)
+		require.True(t, m.farFromPeers("d04"))
+		return m
+	}
+	seated := judge.Drive{ID: "d04", Model: "X", SizeBytes: 1 << 40}
+	m := slow()
+	m.node.ReplaceDrive(seated) // a reload
+	require.NotNil(t, m.node.Tracker("d04", "read-4k"))
+	assert.True(t, m.farFromPeers("d04"))
+
+	m = slow()
+	m.node.RemoveDrive("d04")
+	m.run(20*day, steady)
+	m.node.AddDrive(seated)
+	require.NotNil(t, m.node.Tracker("d04", "read-4k"))
+	assert.False(t, m.farFromPeers("d04"), "the drive")
+
+	m = slow()
+	m.node.ReplaceDrive(seated) // with another probe
+	m.silent["d04"] = true
+	for range 20 * 24 * 60 {
+		m.node.Round("d04", "read-128k", drift.Round{Time: m.now(), Values: drift.Values{1e-3, 2e-3, 3e-3, 1e3}}, m.conditions)
+		m.run(time.Minute, steady)
+	}
+	m.restart()
+	require.NotNil(t, m.node.Tracker("d04", "read-4k"))
+	assert.False(t, m.farFromPeers("d04"), "the probe")
+}
+
 func TestABaselineThatChangedMeanwhile(t *testing.T) {
 	m := slowHost(t)
 	state := m.node.State(m.now())
