@@ -48,11 +48,13 @@ func conclude(c *record.Comparison, advice func(*record.Comparison) string) {
 		}
 	}
 	switch {
+	case tooFew(c):
+		c.Verdict, c.Reason = record.Inconclusive, advice(c)
 	case verdicts[record.Slower] > 0, tails[record.Slower] >= tailLoads:
 		c.Verdict = record.Slower
 	case verdicts[record.Faster] > 0, tails[record.Faster] >= tailLoads:
 		c.Verdict = record.Faster
-	case verdicts[record.Inconclusive] > 0, tooFew(c):
+	case verdicts[record.Inconclusive] > 0:
 		c.Verdict, c.Reason = record.Inconclusive, advice(c)
 	default:
 		c.Verdict = record.Same

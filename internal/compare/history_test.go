@@ -1,6 +1,7 @@
 package compare_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -66,6 +67,19 @@ func TestHistory(t *testing.T) {
 			assert.Equal(t, c.want, iops)
 		})
 	}
+	several := func(n int, iops float64, codes ...string) record.RunReport {
+		r := runOf(slices.Concat(steps("random-read-qd1", iops), steps("random-read-qd32", iops), steps("read-128k", iops))...)
+		r.Started = day(n)
+		for i, code := range codes {
+			r = warned(r, code, i)
+		}
+		return r
+	}
+	before := []record.RunReport{several(1, 10000), several(2, 10200), several(3, 9900), several(4, 10100)}
+	assert.Equal(t, record.Slower, compare.History(several(9, 5000, record.WarnDisturbed), before).Verdict, "two of three loads may decide")
+	one := compare.History(several(9, 5000, record.WarnDisturbed, record.WarnShort), before)
+	assert.Equal(t, record.Inconclusive, one.Verdict, "one of several loads never decides")
+	assert.Equal(t, "2 of 3 loads cannot decide (disturbed, short)", one.Reason)
 	assert.Equal(t, 4, compare.History(now(9850), usual).Runs, "no more than a load was compared with")
 	// A new load, as after an upgrade, makes the comparison inconclusive.
 	newer := now(9850)

@@ -22,7 +22,7 @@ type source struct {
 	last  time.Time // time of the last round
 	// paused is the last time for which no rounds were planned.
 	paused span
-	peers []*source // the same source of the other drives of its model and size
+	peers  []*source // the same source of the other drives of its model and size
 	// block is the last completed block. absolute is how slow it was by the first statistics (see levelsBy), against
 	// one second, and levels compares that with the peers.
 	block    drift.Measured
