@@ -150,13 +150,13 @@ func (e *epoch) takeSamples() openBlock {
 // that made the baseline more mature.
 func (e *epoch) gather(b block, host Host) bool {
 	e.Blocks = append(e.Blocks, b)
-	n := len(e.Blocks)
-	if e.Inherited && n < finalBlocks {
+	n, maturity := len(e.Blocks), record.Provisional
+	day := n >= finalBlocks || n >= minFinalBlocks && b.Slot-e.Blocks[0].Slot >= finalBlocks
+	if e.Inherited && !day {
 		return false
 	}
 	e.Inherited = false
-	maturity := record.Provisional
-	if n >= finalBlocks || (n >= minFinalBlocks && b.Slot-e.Blocks[0].Slot >= finalBlocks) {
+	if day {
 		maturity = record.Final
 	} else if n < provisionalBlocks || n%provisionalBlocks != 0 {
 		return false

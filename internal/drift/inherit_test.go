@@ -119,6 +119,21 @@ func TestAnInheritedBaselineSurvivesARestart(t *testing.T) {
 	assert.Equal(t, record.Regressed, h.p50().State)
 }
 
+// After a change, a day with gaps is enough to learn from, as on the first day.
+func TestADayWithGapsIsEnoughAfterAChange(t *testing.T) {
+	h := newHistory(t)
+	halfDays := func(days int, c record.Conditions) {
+		for range days {
+			h.run(14*time.Hour, 1, c)
+			h.minute += 10 * 60
+		}
+	}
+	halfDays(3, record.Conditions{Kernel: "6.1"})
+	first := h.track.Learned()
+	halfDays(2, record.Conditions{Kernel: "6.2"})
+	assert.True(t, h.track.Learned().After(first))
+}
+
 func TestAcceptRightAfterAChangeHolds(t *testing.T) {
 	h := newHistory(t)
 	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.1"})
