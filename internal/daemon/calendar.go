@@ -129,9 +129,11 @@ func (c *calendar) execute(ctx context.Context, r config.Run, end time.Time) {
 		var pause time.Duration
 		for i, id := range pending {
 			w, watched := c.watches()[id]
-			if !watched || !w.isMeant(r) || !c.scheduled(r) { // a new configuration holds for the targets that are left
+			now, scheduled := c.scheduled(r)
+			if !watched || !w.isMeant(r) || !scheduled { // a new configuration holds for the targets that are left
 				continue
 			}
+			r = now
 			why := c.runOn(ctx, w, r, waits[id])
 			if why == nil {
 				continue
@@ -148,9 +150,17 @@ func (c *calendar) execute(ctx context.Context, r config.Run, end time.Time) {
 	}
 }
 
-// scheduled reports whether the configuration still has the run.
-func (c *calendar) scheduled(r config.Run) bool {
-	return slices.ContainsFunc(c.runs(), func(o config.Run) bool { return reflect.DeepEqual(o, r) })
+// scheduled returns the run as the configuration has it now; false when it has no such run any more. How many reports are kept
+// and how busy the host may be can change while a run is in progress.
+func (c *calendar) scheduled(r config.Run) (config.Run, bool) {
+	for _, now := range c.runs() {
+		same := now
+		same.Keep, same.MaxCPUPressure = r.Keep, r.MaxCPUPressure
+		if reflect.DeepEqual(same, r) {
+			return now, true
+		}
+	}
+	return r, false
 }
 
 // runOn runs a suite on one target, unless ctx has ended. It returns why the run cannot begin now, if it has to be tried
@@ -185,6 +195,7 @@ func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run, before err
 	}
 	w.suites.end(r.Suite, outcome, report, comparison, err)
 	if len(report.Steps) > 0 {
+		r, _ = c.scheduled(r)
 		c.state.report(runsOf(w.spec.ID), c.state.KeepRun(report, r.Keep))
 	}
 	return nil
@@ -247,8 +258,9 @@ func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.
 		return record.RunReport{}, err
 	}
 	return c.fleet.under(ctx, func(ctx context.Context) (record.RunReport, error) {
-		w.suites.begin(r.Suite, time.Now())
-		defer w.access.rest.begin()()
+		now := time.Now()
+		w.suites.begin(r.Suite, now)
+		defer w.access.rest.begin(r.Suite, now)()
 		return c.measure(ctx, w, r, run.Suite{Suite: chosen, Values: values, Fio: binary})
 	})
 }
@@ -307,16 +319,17 @@ func beforeQuiet(ctx context.Context, quiet config.QuietHours, now time.Time) (c
 // these hours quiet or has no such run.
 func (c *calendar) oversee(ctx context.Context, w *watch, r config.Run, end context.CancelCauseFunc) {
 	for schedule.Pause(ctx, overseeEvery) {
-		if !c.scheduled(r) {
+		now, ok := c.scheduled(r)
+		if !ok {
 			end(errUnscheduled)
 		}
 		if checkQuiet(c.latest(w).spec.Quiet, wallClock()) != nil {
 			end(errQuietBegins)
 		}
 		p, err := counters.ReadCPUPressure(c.fs)
-		if err == nil && p.Some.Average10 > r.MaxCPUPressure { // without the kernel's report, nothing is too much
+		if err == nil && p.Some.Average10 > now.MaxCPUPressure { // without the kernel's report, nothing is too much
 			end(fmt.Errorf("%w: tasks waited for a CPU for %.0f %% of the last 10 s, above the limit of %.0f %%",
-				errCPUPressure, 100*p.Some.Average10, 100*r.MaxCPUPressure))
+				errCPUPressure, 100*p.Some.Average10, 100*now.MaxCPUPressure))
 		}
 	}
 }

@@ -105,6 +105,29 @@ func TestARunThatIsRemoved(t *testing.T) {
 	assert.Zero(t, c.waitAfter(errUnscheduled))
 }
 
+// A run whose limits change goes on under the new ones, also for a watch that a reload has replaced.
+func TestARunWhoseLimitsChange(t *testing.T) {
+	runs := []config.Run{{Suite: "none", MaxCPUPressure: 1, Keep: 20}}
+	r := runs[0]
+	c := toRun(t, &runs, map[string]*watch{"a": quietWatch(t)})
+	runs[0].Keep, runs[0].MaxCPUPressure = 30, 0.5
+	now, ok := c.scheduled(r)
+	require.True(t, ok)
+	assert.Equal(t, runs[0], now)
+	runs[0].MaxOthers = 0.1 // it was given to the run at its beginning
+	_, ok = c.scheduled(r)
+	assert.False(t, ok)
+
+	w := quietWatch(t)
+	began := time.Now().Add(-time.Hour)
+	over := w.access.rest.begin("none", began)
+	replaced := newWatch(w.spec, sighting{}, w.access, w.shared)
+	require.Len(t, replaced.suites.list(), 1)
+	assert.Equal(t, began, replaced.suites.list()[0].Since)
+	over()
+	assert.Empty(t, newWatch(w.spec, sighting{}, w.access, w.shared).suites.list())
+}
+
 // Quiet hours of a new configuration end a run in progress.
 func TestQuietHoursThatAreAddedDuringARun(t *testing.T) {
 	runs := []config.Run{{Suite: "none", MaxCPUPressure: 1}}

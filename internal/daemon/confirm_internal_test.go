@@ -155,7 +155,7 @@ func TestAConfirmationRests(t *testing.T) {
 	w := watchFile(t, nil)
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
-	end := w.access.rest.begin()
+	end := w.access.rest.begin("quick", time.Now())
 	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	testenv.Eventually(t, "it is due", func() bool { return w.Status(time.Now()).Probes[0].Next.Before(time.Now()) })
 	rounds, _ := w.tried("read-4k")

@@ -56,6 +56,9 @@ func (w *watch) restore(now time.Time) {
 		w.shared.state.report(runsOf(w.spec.ID), err)
 	}
 	w.suites = newSuites(kept.Planned, last)
+	if suite, since, ok := w.access.rest.run(); ok {
+		w.suites.begin(suite, since)
+	}
 }
 
 // take restores a stored state. If any part of it is not valid, nothing of it is used.
