@@ -9,7 +9,7 @@ func reportFamilies() []family[[]record.CollectorStatus] {
 		metric("ssdprobe_collector_success", gauge, []string{"collector"},
 			"1 if the last reading of this source succeeded, 0 if it failed. The sources are conditions, configuration, discovery, fleet, health, interrupts, io_latency, "+
 				"kubernetes, state and traffic. device and id are empty for sources of the whole node. Collector fleet requests, renews "+
-				"and releases leases to run at the API server; it has series during that, and for 10 minutes after the last answer. Collector kubernetes reports the "+
+				"and releases leases to run at the API server; it has series while fleet.enabled is true. Collector kubernetes reports the "+
 				"drives of this node to the API server.",
 			func(all []record.CollectorStatus, emit emit) {
 				for _, c := range all {

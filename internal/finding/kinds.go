@@ -81,7 +81,7 @@ func Kinds() []Kind {
 		{NotWatched, Warning, "The configuration selects a drive that this process may not read.",
 			"let ssdprobe read the drive, or exclude it with devices.exclude", ""},
 
-		{record.WarnMediaErrors, Warning, "Within a day, the drive could not read data, or it has sectors that it may be unable to read.",
+		{record.WarnMediaErrors, Warning, "Within a day, the drive could not read data or replaced sectors, or it has sectors that it may be unable to read.",
 			"check backups; replace the drive if the count grows", "SsdprobeMediaErrorsGrowing"},
 		{record.WarnThrottling, Warning, "The drive slows down to cool.",
 			"check airflow, heat sink and fans", ""},
