@@ -246,3 +246,23 @@ func TestAPinnedLevelHoldsAtTheLoadThatItWasLearnedUnder(t *testing.T) {
 	assert.InDelta(t, 1, d.Ratio, 0.05)
 	assert.Equal(t, values, w.probe.Status(w.now()).Baseline.Values)
 }
+
+// A slow drive recovers just when others begin to ask for far more I/Os of the same size. That they are hardly slower than before
+// shows that it is not as slow as it was: at once, and in what is learned of this work.
+func TestMoreIOsOfTheSameSizeEndASlowDrive(t *testing.T) {
+	conditions := record.Conditions{Kernel: "6.1"}
+	after := func(more time.Duration, slower float64) record.Drift {
+		w := newWorker()
+		w.run(2*day, 1000, 4096, 0.9, 1, conditions)
+		w.run(6*time.Hour, 1000, 4096, 0.9, 5, conditions)
+		require.Equal(t, record.Regressed, w.traffic.StateOf(0))
+		w.run(more, 10_000, 4096, 0.9, slower, conditions)
+		return w.traffic.Status(w.now()).Drift[0]
+	}
+	assert.NotEqual(t, record.Regressed, after(2*time.Hour, 1).State)
+	assert.Equal(t, record.Stable, after(2*day, 1).State)
+	assert.Equal(t, record.Regressed, after(2*time.Hour, 5).State)
+	still := after(2*day, 5)
+	assert.Equal(t, record.Regressed, still.State)
+	assert.InDelta(t, 5, still.Ratio, 0.5)
+}

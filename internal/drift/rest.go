@@ -27,13 +27,20 @@ func (t *Tracker) healthyLoad(observed int) int {
 
 // withoutDrift returns a block without the statistics that have regressed or are suspect: a drift is no part of a
 // baseline. The traffic of other work cannot show yet whether it is slower, so the regression that was found is taken
-// off it.
+// off it. If it is only more I/Os of a size that was seen, no more is taken off than they are slower than the baseline and
+// than a queue explains: more I/Os are not faster than fewer.
 func (t *Tracker) withoutDrift(b block) block {
+	base := t.current().Baseline
 	for i := range t.names {
-		switch {
+		switch n := &base.Of[i]; {
 		case !t.verdicts[i].slower() || !b.Level[i].Known():
-		case t.traffic() && !t.current().Baseline.Of[i].likeWork(b.Work, i):
-			b.Level[i], b.Worst[i] = b.Level[i]-t.drifted(i), b.Worst[i]-t.drifted(i)
+		case t.traffic() && !n.likeWork(b.Work, i):
+			by := t.drifted(i)
+			if loaded := b; n.likeSize(b.Work, i) {
+				loaded.Load = base.load(b.Work, b.Load)
+				by = max(0, min(by, base.shift(loaded, i))) // 0 when it is missing, as all of it is in doubt
+			}
+			b.Level[i], b.Worst[i] = b.Level[i]-by, b.Worst[i]-by
 		default:
 			b.Level[i], b.Worst[i] = missing, missing
 		}
@@ -65,10 +72,13 @@ func (t *Tracker) judged(b block) (judged, bool) {
 			continue
 		}
 		n := &base.Of[i]
+		x := base.against(b, i)
 		if t.traffic() && !n.likeWork(b.Work, i) {
+			if t.refutes(b, i, x) {
+				j.Shifts[i], j.withDay[i], j.Alone[i], ok = x, x, x, true
+			}
 			continue
 		}
-		x := base.against(b, i)
 		if !x.Known() || !base.judges(b.Load) {
 			continue
 		}
@@ -83,6 +93,13 @@ func (t *Tracker) judged(b block) (judged, bool) {
 		}
 	}
 	return j, ok
+}
+
+// refutes reports whether a block of other work shows that a regression of statistic i is over: there are more I/Os of a size that
+// was seen, and all that they are slower, be it by the load, is less than half of the regression.
+func (t *Tracker) refutes(b block, i int, x Shift) bool {
+	v := &t.verdicts[i]
+	return v.State == record.Regressed && x.Known() && x < v.BackReference && t.current().Baseline.Of[i].likeSize(b.Work, i)
 }
 
 // hostPart returns what to take off statistic i, which was slower by x in a slot, when the others are so much slower.
