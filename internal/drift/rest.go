@@ -36,9 +36,10 @@ func (t *Tracker) withoutDrift(b block) block {
 		case !t.verdicts[i].slower() || !b.Level[i].Known():
 		case t.traffic() && !n.likeWork(b.Work, i):
 			by := t.drifted(i)
-			if loaded := b; n.likeSize(b.Work, i) {
-				loaded.Load = base.load(b.Work, b.Load)
-				by = max(0, min(by, base.shift(loaded, i))) // 0 when it is missing, as all of it is in doubt
+			loaded := b
+			loaded.Load = base.load(b.Work, b.Load)
+			if most := t.atMost(loaded, i); most.Known() {
+				by = max(0, min(by, base.beyondDoubt(most, loaded.Load, i))) // 0 when it is missing, as all of it is in doubt
 			}
 			b.Level[i], b.Worst[i] = b.Level[i]-by, b.Worst[i]-by
 		default:
@@ -65,41 +66,36 @@ func (t *Tracker) besideHost(b block) block {
 // when nothing in the block can be judged.
 func (t *Tracker) judged(b block) (judged, bool) {
 	base, host := t.current().Baseline, t.host.At(b.Slot)
-	j, ok := judged{Slot: b.Slot}, false
-	for i := range j.Shifts {
-		j.Shifts[i], j.Alone[i] = missing, missing
-		if i >= len(t.names) {
-			continue
-		}
-		n := &base.Of[i]
-		x := base.against(b, i)
-		if t.traffic() && !n.likeWork(b.Work, i) {
-			if t.refutes(b, i, x) {
-				j.Shifts[i], j.withDay[i], j.Alone[i], ok = x, x, x, true
+	j, ok := judged{Slot: b.Slot, Shifts: unmeasured(), Alone: unmeasured()}, false
+	for i := range t.names {
+		n, x := &base.Of[i], base.against(b, i)
+		if x.Known() && base.judges(b.Load) && (!t.traffic() || n.likeWork(b.Work, i)) {
+			if alone := base.beyondDoubt(x, b.Load, i); alone.Known() {
+				j.Alone[i] = alone - t.ofDay(i, b.Slot, alone) - t.expectedOfHost(i, b.Slot, alone)
 			}
-			continue
+			// Take off the host's part first: a drive that was learned while the host was slow is now faster by as much
+			// as the others.
+			if sure := base.beyondDoubt(x-t.hostPart(i, b.Slot, host[i], x), b.Load, i); sure.Known() {
+				j.Shifts[i], j.withDay[i] = sure-t.ofDay(i, b.Slot, sure), sure
+				j.Slow[i] = n.knowsNoise() && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
+			}
 		}
-		if !x.Known() || !base.judges(b.Load) {
-			continue
+		if most := t.atMost(b, i); !j.Shifts[i].Known() && t.verdicts[i].State == record.Regressed && most.Known() && most < t.verdicts[i].BackReference {
+			j.Shifts[i], j.withDay[i], j.Alone[i] = most, most, most // be it by the load, so the regression is over
 		}
-		if alone := base.beyondDoubt(x, b.Load, i); alone.Known() {
-			j.Alone[i] = alone - t.ofDay(i, b.Slot, alone) - t.expectedOfHost(i, b.Slot, alone)
-		}
-		// Take off the host's part first: a drive that was learned while the host was slow is now faster by as much
-		// as the others.
-		if x = base.beyondDoubt(x-t.hostPart(i, b.Slot, host[i], x), b.Load, i); x.Known() {
-			j.Shifts[i], j.withDay[i], ok = x-t.ofDay(i, b.Slot, x), x, true
-			j.Slow[i] = n.knowsNoise() && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
-		}
+		ok = ok || j.Shifts[i].Known()
 	}
 	return j, ok
 }
 
-// refutes reports whether a block of other work shows that a regression of statistic i is over: there are more I/Os of a size that
-// was seen, and all that they are slower, be it by the load, is less than half of the regression.
-func (t *Tracker) refutes(b block, i int, x Shift) bool {
-	v := &t.verdicts[i]
-	return v.State == record.Regressed && x.Known() && x < v.BackReference && t.current().Baseline.Of[i].likeSize(b.Work, i)
+// atMost returns how much slower than the baseline statistic i of a block is, whatever the load contributes to that; missing where
+// that bounds nothing, as there is less load than was seen, or I/Os of other sizes.
+func (t *Tracker) atMost(b block, i int) Shift {
+	base := t.current().Baseline
+	if b.Load < base.MinLoad || t.traffic() && !base.Of[i].likeSize(b.Work, i) {
+		return missing
+	}
+	return base.against(b, i)
 }
 
 // hostPart returns what to take off statistic i, which was slower by x in a slot, when the others are so much slower.
