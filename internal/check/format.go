@@ -93,7 +93,7 @@ func (r Result) performance() string {
 		data = append(data, fmt.Sprintf("%s=%d;;;0", v, r.count(v)))
 	}
 	for _, d := range r.Drives {
-		if ratio := d.Verdict.Ratio.Ratio; ratio > 0 {
+		if ratio := d.Verdict.RatioNow().Ratio; ratio > 0 {
 			// A label is quoted, and may contain neither quotes nor an equals sign.
 			label := strings.NewReplacer("'", "_", "=", "_", "|", "_").Replace(printable.Text(d.Name()))
 			data = append(data, fmt.Sprintf("'%s ratio'=%s;;;0", label, strconv.FormatFloat(ratio, 'f', 3, 64)))

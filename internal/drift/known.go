@@ -113,6 +113,12 @@ func (t *Tracker) Unjudged(now time.Time) *record.WhyUnjudged {
 	return why
 }
 
+// UnjudgedOf returns why statistic i is not judged now, or is no longer compared; nil when it is.
+func (t *Tracker) UnjudgedOf(i int, now time.Time) *record.WhyUnjudged {
+	_, why := t.stateAt(i, now)
+	return why
+}
+
 // stateAt returns the state of statistic i now, and the reason if it is not judged. A regression stays until it is
 // seen to be over.
 func (t *Tracker) stateAt(i int, now time.Time) (record.DriftState, *record.WhyUnjudged) {

@@ -30,7 +30,7 @@ func healthFamilies() []family[record.TargetStatus] {
 			}),
 		sinceFamily("ssdprobe_drive_health_since_timestamp_seconds", "Estimated time when the problem of a drive began, in seconds since 1970. Absent unless its verdict is watch, degraded or severe.", judged),
 	}, slowerFamilies("ssdprobe_drive_health_slower_ratio",
-		"How many times slower the drive is than before or than its peers, by its worst witness. Absent if its verdict is healthy or unknown, or if it only stalls or fails I/Os.",
+		"How many times slower the drive is than before or than its peers, by its worst witness. Absent if its verdict is healthy or unknown, if it only stalls or fails I/Os, or if nothing was compared for an hour.",
 		judged)...)
 }
 
@@ -65,7 +65,7 @@ func hostFamilies() []family[record.Snapshot] {
 				}
 			}),
 		sinceFamily("ssdprobe_host_health_since_timestamp_seconds", "Estimated time when the host became slower, in seconds since 1970. Absent unless its verdict is watch, degraded or severe.", judged),
-	}, slowerFamilies("ssdprobe_host_health_slower_ratio", "How many times slower than before the host makes its drives. Absent unless its verdict is watch, degraded or severe.", judged)...)
+	}, slowerFamilies("ssdprobe_host_health_slower_ratio", "How many times slower than before the host makes its drives. Absent unless its verdict is watch, degraded or severe, and if nothing was compared for an hour.", judged)...)
 }
 
 // slowerFamilies returns the families of a verdict's ratio and the bounds of its interval.
@@ -73,7 +73,7 @@ func slowerFamilies[T any](name, help string, judged func(T) record.Judgement) [
 	figure := func(name, help string, of func(record.Ratio) float64) family[T] {
 		return single(name, gauge, help, func(t T) (float64, bool) {
 			v := judged(t)
-			return of(v.Ratio), blames(v) && of(v.Ratio) > 0
+			return of(v.RatioNow()), blames(v) && of(v.RatioNow()) > 0
 		})
 	}
 	absent := " bound of the 95 % confidence interval of " + name + ". Absent when " + name + " is absent, and while there are too few comparisons for an interval."

@@ -95,5 +95,8 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	if !slices.Contains(v.ThanBefore, "traffic") {
 		return nil
 	}
+	if v.Unjudged != nil {
+		return []Finding{found(TrafficSlower, "the drive's own traffic was slower than before when it was last compared", v.Ratio.String(), v.Unjudged.String()).from(v.Since)}
+	}
 	return []Finding{found(TrafficSlower, "the drive's own traffic is slower than before", v.Ratio.String()).from(v.Since)}
 }

@@ -66,6 +66,32 @@ func TestTheHostStaysKnownInQuietHours(t *testing.T) {
 	assert.Equal(t, record.ReasonNoRounds, v.Unjudged.Reason)
 }
 
+// The verdict on a slow drive stands while nothing compares the drive, and says so.
+func TestAVerdictThatNothingConfirmsSaysSo(t *testing.T) {
+	m := probed(t, 1)
+	m.slower["d00"] = 1.6
+	m.run(6*time.Hour, steady)
+	v := m.verdict("d00")
+	require.Equal(t, record.Degraded, v.Verdict)
+	assert.Nil(t, v.Unjudged)
+	assert.InDelta(t, 1.6, v.RatioNow().Ratio, 0.1)
+
+	last := m.now()
+	m.silent["d00"] = true
+	m.run(3*time.Hour, steady)
+	v = m.verdict("d00")
+	require.Equal(t, record.Degraded, v.Verdict)
+	require.NotNil(t, v.Unjudged)
+	assert.Equal(t, record.ReasonNoRounds, v.Unjudged.Reason)
+	assert.WithinDuration(t, last, v.Unjudged.Since, 10*time.Minute)
+	assert.InDelta(t, 1.6, v.Ratio.Ratio, 0.1, "when it was last compared")
+	assert.Zero(t, v.RatioNow())
+
+	m.silent["d00"] = false
+	m.run(10*time.Minute, steady)
+	assert.Nil(t, m.verdict("d00").Unjudged)
+}
+
 func TestAHostWithRoundsOfTooFewDrivesSaysSo(t *testing.T) {
 	m := probed(t, 1)
 	m.silent["d00"], m.silent["d01"] = true, true

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math/bits"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -256,17 +257,30 @@ func (l *level) count(far bool, slot int64) {
 // weighLevels adds the levels of a source to the verdict. While the probes are as fast as those of the peers, the
 // level of traffic is no more than watch: the users do something else. Tails, and comparisons with one or two peers,
 // are findings and no verdicts.
-func (d *drive) weighLevels(v *record.Judgement, s *source) {
+func (d *drive) weighLevels(v *record.Judgement, s *source, now time.Time) {
 	state := record.Degraded
 	if s.name == Traffic && d.probesAreLevel() {
 		state = record.Watch
 	}
 	for i, l := range s.levels {
 		if l.found && l.peers >= minPeers && !statisticsOf(s.name)[i].IsTail() {
-			add(v, s, state, record.Ratio{Ratio: l.shift.Ratio()}, drift.SlotTime(l.since))
+			add(v, s, state, record.Ratio{Ratio: l.shift.Ratio()}, drift.SlotTime(l.since), l.unjudged(s, now))
 			v.Peers = max(v.Peers, l.peers)
 		}
 	}
+}
+
+// unjudged returns why the level has not been compared for an hour, or for two blocks of rare rounds; nil when it has.
+func (l *level) unjudged(s *source, now time.Time) *record.WhyUnjudged {
+	slots := s.tracker.Slots()
+	if drift.Slot(now)-l.judged <= max(recently, 2*slots)+slots {
+		return nil
+	}
+	why := &record.WhyUnjudged{Reason: record.ReasonFewRounds, Since: drift.SlotTime(l.judged + slots)}
+	if l.now.why == noLikeWork {
+		why.Reason = record.ReasonNoLike
+	}
+	return why
 }
 
 // probesAreLevel reports whether the drive is about as fast as its peers by the median latency of its probes. At

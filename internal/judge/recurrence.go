@@ -47,7 +47,7 @@ func (r *recurrence) goesOn(told, evidence bool, now time.Time) bool {
 // nobody has seen that it is over.
 func (d *drive) held(v record.Judgement, now time.Time) record.Judgement {
 	before := d.told
-	before.Held = true
+	before.Held, before.Unjudged = true, v.Unjudged
 	severe := d.severe.goesOn(before.Verdict == record.Severe, v.Verdict == record.Severe, now)
 	degraded := d.degraded.goesOn(before.Verdict.Blames(), v.Verdict.Blames(), now)
 	switch {

@@ -138,7 +138,7 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 		for i := range s.speeds() {
 			if since, by, ok := s.beyondAll(i, severe, now); ok {
 				far[s.witness()] = true
-				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since)
+				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since, nil)
 			}
 		}
 	}
@@ -147,8 +147,8 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	}
 	v.Verdict, v.Witnesses = record.Severe, slices.Sorted(maps.Keys(far))
 	v.ThanBefore = slices.Clone(v.Witnesses)
-	if v.Ratio.Ratio < felt.Ratio.Ratio {
-		v.Ratio, v.Source = felt.Ratio, felt.Source
+	if felt.Ratio.Ratio > v.RatioNow().Ratio {
+		v.Ratio, v.Source, v.Unjudged = felt.Ratio, felt.Source, nil
 	}
 	if v.Since.IsZero() || !felt.Since.IsZero() && felt.Since.Before(v.Since) {
 		v.Since = felt.Since

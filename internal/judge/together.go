@@ -12,12 +12,12 @@ import (
 // host has a baseline, and when too few drives were compared for an hour.
 func (n *Node) Host() record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeHost}
-	unknown := &record.WhyUnjudged{Reason: record.ReasonFewDrives}
+	unknown, known := &record.WhyUnjudged{Reason: record.ReasonFewDrives}, false
 	for _, g := range n.groups {
 		switch {
 		case len(g.members) == 0:
 		case g.host != nil && g.host.Known(n.now):
-			v.Verdict = record.Healthy
+			v.Verdict, known = record.Healthy, true
 		case !g.mature: // or no longer: under other work the drives learn again
 		case g.host != nil:
 			unknown = g.unknown(n.now)
@@ -43,7 +43,7 @@ func (n *Node) Host() record.Judgement {
 		}
 	}
 	v.ThanBefore = v.Witnesses
-	if v.Verdict == record.Unjudged {
+	if !known {
 		v.Unjudged = unknown
 	}
 	return v

@@ -139,7 +139,7 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 			}
 			weigh(&v, s, x, now, d.standing(), far, s.name == Traffic && d.probesAreFine(x.Since, now))
 		}
-		d.weighLevels(&v, s)
+		d.weighLevels(&v, s, now)
 	}
 	d.agree(&v, far, now)
 	d.trouble.weigh(&v, now)
@@ -217,7 +217,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 	if w := s.witness(); state != record.Watch && !slices.Contains(v.ThanBefore, w) {
 		v.ThanBefore = append(v.ThanBefore, w)
 	}
-	add(v, s, state, ratio, x.Since)
+	add(v, s, state, ratio, x.Since, s.tracker.UnjudgedOf(s.index(x), now))
 }
 
 // degradedFrom returns the ratio from which on a statistic makes a drive degraded.
@@ -233,14 +233,19 @@ func degradedFrom(x record.Drift, source string) float64 {
 	return degradedRatio
 }
 
-// add adds the evidence of a source for a state: the worst state, the earliest onset and all witnesses count.
-func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record.Ratio, since time.Time) {
+// add adds the evidence of a source for a state: the worst state, the earliest onset and all witnesses count. A ratio of now is
+// worth more than a greater one that nothing has confirmed lately; unjudged says why nothing has.
+func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record.Ratio, since time.Time, unjudged *record.WhyUnjudged) {
 	if !slices.Contains(v.Witnesses, s.witness()) && state != record.Watch {
 		v.Witnesses = append(v.Witnesses, s.witness())
 	}
 	rank := func(x record.DriveVerdict) int { return slices.Index(record.DriveVerdicts(), x) }
-	if rank(state) > rank(v.Verdict) || state == v.Verdict && ratio.Ratio > v.Ratio.Ratio {
-		v.Verdict, v.Ratio, v.Source = state, ratio, s.name
+	better := ratio.Ratio > v.Ratio.Ratio
+	if (unjudged == nil) != (v.Unjudged == nil) {
+		better = unjudged == nil
+	}
+	if rank(state) > rank(v.Verdict) || state == v.Verdict && better {
+		v.Verdict, v.Ratio, v.Source, v.Unjudged = state, ratio, s.name, unjudged
 	}
 	if v.Since.IsZero() || since.Before(v.Since) {
 		v.Since = since

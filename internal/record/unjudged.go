@@ -105,7 +105,7 @@ func (t *TargetStatus) ExplainVerdict() {
 	}
 	for _, p := range t.Probes {
 		for _, d := range p.Drift {
-			if d.Unjudged != nil && d.Unjudged.Reason != ReasonNoRounds && d.State == Unknown {
+			if d.Unjudged != nil && d.Unjudged.Reason != ReasonNoRounds && (d.State == Unknown || d.State == Regressed) {
 				t.Verdict.Unjudged = d.Unjudged
 				return
 			}

@@ -46,7 +46,7 @@ type Judgement struct {
 	Verdict DriveVerdict `json:"verdict"`
 	Scope   Scope        `json:"scope,omitempty"`
 	// Ratio is how many times slower the drive is, according to the witness with the worst ratio; zero when there is
-	// none.
+	// none. While Unjudged is set, it is that of the last comparison.
 	Ratio Ratio     `json:"ratio,omitzero"`
 	Since time.Time `json:"since,omitzero"`
 	// Witnesses names the evidence for the verdict: "probes" or "traffic" for slow I/O, and "stalls" or "errors" for
@@ -62,8 +62,17 @@ type Judgement struct {
 	Peers int `json:"peers,omitempty"`
 	// Source is the probe with the worst ratio, or "traffic".
 	Source string `json:"source,omitempty"`
-	// Unjudged says why the verdict is unknown; nil for other verdicts.
+	// Unjudged says why the verdict is unknown or, for a drive or host that is slow, why nothing has compared it for an
+	// hour; nil when something has.
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
+}
+
+// RatioNow returns Ratio if it is of now, else zero.
+func (v Judgement) RatioNow() Ratio {
+	if v.Unjudged != nil {
+		return Ratio{}
+	}
+	return v.Ratio
 }
 
 // Judged returns the verdict on the target. It is Unjudged when nothing judges the target.

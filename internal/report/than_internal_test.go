@@ -2,6 +2,7 @@ package report
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -23,8 +24,12 @@ func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
 		},
 		"severe: by its traffic, not slow now; the verdict is held, because the trouble came back within a week": {Verdict: record.Severe, Witnesses: []string{"traffic"}, Held: true},
 		"unknown: rounds were refused": {Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy}},
-		"healthy":                      {Verdict: record.Healthy},
-		"severe: by its stalls":        {Verdict: record.Severe, Witnesses: []string{"stalls"}},
+		"degraded: 50 % slower than before when last compared, 2026-03-02 12:00:00 +02:00 (rounds were refused), by its probes": {
+			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes"}, ThanBefore: []string{"probes"},
+			Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy, Since: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)},
+		},
+		"healthy":               {Verdict: record.Healthy},
+		"severe: by its stalls": {Verdict: record.Severe, Witnesses: []string{"stalls"}},
 	} {
 		assert.Equal(t, want, DriveVerdict(v))
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func VerdictDetail(v record.Judgement) string {
 	}
 	var parts []string
 	if v.Ratio.Ratio > 0 {
-		parts = append(parts, v.Ratio.String()+than(v))
+		parts = append(parts, v.Ratio.String()+than(v)+lastCompared(v))
 	}
 	if !v.Since.IsZero() {
 		parts = append(parts, "since "+units.Time(v.Since))
@@ -60,6 +61,17 @@ func than(v record.Judgement) string {
 		return " than before"
 	}
 	return ""
+}
+
+// lastCompared says when the ratio was measured if nothing has been compared lately, and why not.
+func lastCompared(v record.Judgement) string {
+	switch {
+	case v.Unjudged == nil:
+		return ""
+	case v.Unjudged.Since.IsZero():
+		return fmt.Sprintf(" when last compared (%s)", v.Unjudged)
+	}
+	return fmt.Sprintf(" when last compared, %s (%s)", units.Time(v.Unjudged.Since), v.Unjudged)
 }
 
 // peersText returns "its 11 peers", or "its peers" when their number is not known.

@@ -90,8 +90,8 @@ func worse(d said, t record.TargetStatus) said {
 // ratio returns how many times slower a target is than its baseline: the ratio of its verdict, or else the
 // highest ratio of the median latencies of its probes.
 func ratio(t record.TargetStatus) float64 {
-	if t.Verdict != nil && t.Verdict.Ratio.Ratio > 0 {
-		return t.Verdict.Ratio.Ratio
+	if t.Verdict != nil && t.Verdict.RatioNow().Ratio > 0 {
+		return t.Verdict.RatioNow().Ratio
 	}
 	highest := 0.0
 	for _, p := range t.Probes {
