@@ -33,8 +33,8 @@ type Score struct {
 	// Drives and Nodes are the years (as numbers, because a Duration ends at 292) in which nothing made drives or
 	// nodes slow. SmallNodes is the part of Drives on nodes of one or two.
 	Drives, SmallNodes, Nodes float64
-	// Quiet is Drives by the noise of the host.
-	Quiet map[string]float64
+	// Quiet is Drives and Nodes by the noise of the host.
+	Quiet map[string]Quiet
 	// Wrong are the false verdicts.
 	Wrong []Wrong
 	// Found is what became of each kind of episode, by kind and noise.
@@ -48,6 +48,16 @@ type Score struct {
 	LongestStood []time.Duration
 	// Late are the lasting drives that were not severe within a quarter of an hour.
 	Late []Late
+}
+
+// Quiet are the years in which nothing made drives or nodes slow.
+type Quiet struct{ Drives, Nodes float64 }
+
+// quiet adds years in which nothing made drives or nodes slow.
+func (s *Score) quiet(noise string, q Quiet) {
+	all := s.Quiet[noise]
+	s.Quiet[noise] = Quiet{all.Drives + q.Drives, all.Nodes + q.Nodes}
+	s.Drives, s.Nodes = s.Drives+q.Drives, s.Nodes+q.Nodes
 }
 
 // Late is an episode that was found late, or never.
@@ -104,7 +114,7 @@ func years(d time.Duration) float64 { return float64(d) / float64(Year) }
 // Add compares findings, in the order of time, with what happened in a scenario.
 func (s *Score) Add(name string, of drifttest.Scenario, findings []Finding) {
 	if s.Found == nil {
-		s.Found, s.Quiet = map[Kind]*Found{}, map[string]float64{}
+		s.Found, s.Quiet = map[Kind]*Found{}, map[string]Quiet{}
 	}
 	for i := range of.Drives {
 		s.drive(name, of, i, findings)
@@ -122,8 +132,7 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 		}
 	}
 	quiet := quietTime(d.From, min(d.To, of.Duration), excused)
-	s.Drives += years(quiet)
-	s.Quiet[of.Noise] += years(quiet)
+	s.quiet(of.Noise, Quiet{Drives: years(quiet)})
 	if small {
 		s.SmallNodes += years(quiet)
 	}
@@ -271,7 +280,7 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 			happened = append(happened, e)
 		}
 	}
-	s.Nodes += years(quietTime(0, of.Duration, happened))
+	s.quiet(of.Noise, Quiet{Nodes: years(quietTime(0, of.Duration, happened))})
 	var told []Finding
 	for _, f := range findings {
 		if f.Scope == drifttest.OfHost {
@@ -292,7 +301,7 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 				backups++
 			}
 			if why != "" {
-				s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: why, After: of.Before(-1, f.At, recently)})
+				s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: why, HostNoise: of.Noise, After: of.Before(-1, f.At, recently)})
 			}
 		}
 		last = f.At
@@ -304,17 +313,15 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 
 // Merge adds the counts of another score.
 func (s *Score) Merge(o Score) {
-	s.Drives += o.Drives
 	s.SmallNodes += o.SmallNodes
-	s.Nodes += o.Nodes
 	s.Wrong = append(s.Wrong, o.Wrong...)
 	s.Lasting, s.LastingBlamed, s.LastingSevere = s.Lasting+o.Lasting, s.LastingBlamed+o.LastingBlamed, s.LastingSevere+o.LastingSevere
 	s.Late, s.Stood, s.LongestStood = append(s.Late, o.Late...), append(s.Stood, o.Stood...), append(s.LongestStood, o.LongestStood...)
 	if s.Found == nil {
-		s.Found, s.Quiet = map[Kind]*Found{}, map[string]float64{}
+		s.Found, s.Quiet = map[Kind]*Found{}, map[string]Quiet{}
 	}
-	for noise, quiet := range o.Quiet {
-		s.Quiet[noise] += quiet
+	for noise, q := range o.Quiet {
+		s.quiet(noise, q)
 	}
 	for k, f := range o.Found {
 		if s.Found[k] == nil {

@@ -26,6 +26,9 @@ func (r Rate) Upper() float64 { return UpperBound(r.Events) / r.Years }
 
 // String returns text like "3 in 200.1 years: 0.0150 a year, at most 0.0387 (95 %)".
 func (r Rate) String() string {
+	if r.Years == 0 {
+		return "-"
+	}
 	return fmt.Sprintf("%d in %.1f years: %.4f a year, at most %.4f (95 %%)", r.Events, r.Years, r.PerYear(), r.Upper())
 }
 
@@ -69,15 +72,15 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	for _, c := range s.causes() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\n", c.scope, c.severity, c.why, c.by, c.noise, c.after, c.count)
 	}
-	fmt.Fprintln(w, "\nnoise of the host\tfalse verdicts about drives")
+	fmt.Fprintln(w, "\nnoise of the host\tfalse verdicts about drives\thosts blamed falsely")
 	for _, noise := range slices.Sorted(maps.Keys(s.Quiet)) {
-		of := Score{Drives: s.Quiet[noise]}
+		of := Score{Drives: s.Quiet[noise].Drives, Nodes: s.Quiet[noise].Nodes}
 		for _, x := range s.Wrong {
 			if x.HostNoise == noise {
 				of.Wrong = append(of.Wrong, x)
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\n", noise, of.FalseDrives(Degraded, Severe))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", noise, of.FalseDrives(Degraded, Severe), of.FalseHosts())
 	}
 	fmt.Fprintln(w, "\nwhat happened\tfound\tmedian\t9 of 10\tworst\ttold as a batch")
 	kinds := map[string]bool{}
