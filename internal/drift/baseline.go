@@ -216,18 +216,38 @@ func hostParts(blocks []block, statistic int, host Host) (parts []Shift, middle 
 }
 
 // withoutHost returns the blocks without what the host did to statistic i, except for the median of that. Otherwise a
-// host that is slow under load would look like a load curve. It also returns that median.
+// host that is slow under load would look like a load curve. It also returns that median. Not all that slows the others slows
+// this drive: no more is taken off a block than it was slower than those in which the host did what it usually does.
 func withoutHost(blocks []block, i int, host Host) ([]block, Shift) {
 	parts, middle := hostParts(blocks, i, host)
+	var usual []block
+	for k, b := range blocks {
+		if parts[k].Known() && parts[k]-middle <= ShiftOf(usualOfHost) {
+			usual = append(usual, b)
+		}
+	}
+	var normal curve
+	if len(usual) >= provisionalBlocks {
+		normal = learnCurve(usual, i)
+	}
 	out := slices.Clone(blocks)
 	for k := range out {
-		if parts[k].Known() {
-			out[k].Level[i] -= parts[k] - middle
-			out[k].Worst[i] -= parts[k] - middle
+		if !parts[k].Known() {
+			continue
 		}
+		by := parts[k] - middle
+		if by > 0 && normal != nil {
+			by = min(by, max(0, out[k].Level[i]-normal.at(out[k].Load)))
+		}
+		out[k].Level[i] -= by
+		out[k].Worst[i] -= by
 	}
 	return out, middle
 }
+
+// usualOfHost is how many times slower than the median of a day the others are at most while the host does what it usually
+// does.
+const usualOfHost = 1.05
 
 // learned reports whether anything is known of the statistic.
 func (n *norm) learned() bool { return n.LargeAbove > 0 }

@@ -37,6 +37,23 @@ func TestAHostThatIsSlowUnderLoadIsNoLoadCurve(t *testing.T) {
 	assert.Zero(t, b.Of[0].Residuals[len(blocks)-1]-b.Of[0].Residuals[0])
 }
 
+// What slows the others while they have little to do does not slow a drive that is as fast as ever then: nothing is taken off it.
+func TestAHostThatDoesNotSlowADriveIsNoLoadCurve(t *testing.T) {
+	var host slowUnderLoad
+	for idle, busy := range map[int]int{500: 50, 50: 500} {
+		blocks := make([]block, finalBlocks)
+		for i := range blocks {
+			blocks[i] = blockOf(int64(i), Shifts{})
+			if blocks[i].Load = idle + i%7; host.busy(int64(i)) {
+				blocks[i].Load = busy + i%7
+			}
+		}
+		b := learn(blocks, record.Final, false, nil, host)
+		assert.Zero(t, b.Of[0].Curve.at(53), "slow others at load %d", busy)
+		assert.Zero(t, b.Of[0].Curve.at(503), "slow others at load %d", busy)
+	}
+}
+
 // A block whose level is known only with the host's part taken off keeps its other level unknown when the baseline moves.
 func TestTheBaselineMovesUnderABlockThatIsHalfKnown(t *testing.T) {
 	tracker := NewTracker(Default())

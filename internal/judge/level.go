@@ -276,11 +276,15 @@ func (l *level) unjudged(s *source, now time.Time) *record.WhyUnjudged {
 	if drift.Slot(now)-l.judged <= max(recently, 2*slots)+slots {
 		return nil
 	}
-	why := &record.WhyUnjudged{Reason: record.ReasonFewRounds, Since: drift.SlotTime(l.judged + slots)}
+	why := record.WhyUnjudged{Reason: record.ReasonFewRounds}
+	if past := s.tracker.Unjudged(now); past != nil {
+		why = *past
+	}
 	if l.now.why == noLikeWork {
 		why.Reason = record.ReasonNoLike
 	}
-	return why
+	why.Since = drift.SlotTime(l.judged + slots)
+	return &why
 }
 
 // probesAreLevel reports whether the drive is about as fast as its peers by the median latency of its probes. At
