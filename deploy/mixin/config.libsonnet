@@ -31,7 +31,7 @@
     changeDrives: 5,
 
     // The alert fires if more rounds of one probe than this fail in half an hour.
-    failedRounds: 2,
+    failedRounds: 3,
     // Far above the timeout of a round (20 s) and of an NVMe command (30 s).
     stuckSeconds: 300,
     noResultsHours: 6,

@@ -17,7 +17,7 @@ function(config) {
       // One failed round is not enough; three of one probe within half an hour are.
       expr: |||
         max by (job, instance, device, id) (
-          sum by (job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[30m])) > %(failedRounds)d
+          sum by (job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[30m])) > %(failedRounds)d - 0.5
         )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % config,
