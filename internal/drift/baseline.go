@@ -216,13 +216,13 @@ func hostParts(blocks []block, statistic int, host Host) (parts []Shift, middle 
 }
 
 // withoutHost returns the blocks without what the host did to statistic i, except for the median of that. Otherwise a
-// host that is slow under load would look like a load curve. It also returns that median. Not all that slows the others slows
-// this drive: no more is taken off a block than it was slower than those in which the host did what it usually does.
+// host that is slow under load would look like a load curve. It also returns that median. What makes the others far slower, such
+// as a backup, need not slow this drive: no more is taken off such a block than it was slower than the other blocks.
 func withoutHost(blocks []block, i int, host Host) ([]block, Shift) {
 	parts, middle := hostParts(blocks, i, host)
 	var usual []block
 	for k, b := range blocks {
-		if parts[k].Known() && parts[k]-middle <= ShiftOf(usualOfHost) {
+		if parts[k].Known() && parts[k]-middle <= ShiftOf(farOfHost) {
 			usual = append(usual, b)
 		}
 	}
@@ -236,7 +236,7 @@ func withoutHost(blocks []block, i int, host Host) ([]block, Shift) {
 			continue
 		}
 		by := parts[k] - middle
-		if by > 0 && normal != nil {
+		if by > ShiftOf(farOfHost) && normal != nil {
 			by = min(by, max(0, out[k].Level[i]-normal.at(out[k].Load)))
 		}
 		out[k].Level[i] -= by
@@ -245,9 +245,8 @@ func withoutHost(blocks []block, i int, host Host) ([]block, Shift) {
 	return out, middle
 }
 
-// usualOfHost is how many times slower than the median of a day the others are at most while the host does what it usually
-// does.
-const usualOfHost = 1.05
+// farOfHost is how many times slower than the median of the day the others are in blocks in which they are far slower.
+const farOfHost = 1.25
 
 // learned reports whether anything is known of the statistic.
 func (n *norm) learned() bool { return n.LargeAbove > 0 }
