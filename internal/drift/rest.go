@@ -81,7 +81,7 @@ func (t *Tracker) judged(b block) (judged, bool) {
 			}
 		}
 		if most := t.atMost(b, i); !j.Shifts[i].Known() && t.verdicts[i].State == record.Regressed && most.Known() && most < t.verdicts[i].BackReference {
-			j.Shifts[i], j.withDay[i], j.Alone[i] = most, most, most // be it by the load, so the regression is over
+			j.Shifts[i], j.withDay[i] = most, most // be it by the load, so the regression is over
 		}
 		ok = ok || j.Shifts[i].Known()
 	}
