@@ -193,7 +193,7 @@ func (t *Tracker) judgeable(i int) bool {
 	n, day := &e.Baseline.Of[i], e.final()
 	switch {
 	case t.isTail(i):
-		return day && n.knowsNoise() && !(e.Inherited && e.Moved[i])
+		return day && n.knowsNoise() && (!e.Inherited || !e.Moved[i])
 	case t.traffic(): // applications do things in a day that they did not do in its first hours
 		return day && n.knowsNoise()
 	}
