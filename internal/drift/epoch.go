@@ -186,7 +186,7 @@ func (e *epoch) gather(b block, host Host) bool {
 			wanted = valuesOf(e.names, e.values(level))
 		}
 		for i := range e.Baseline.Of {
-			if !e.Pinned && e.anew(i, before) {
+			if e.anew(i, before) {
 				e.Anew[i] = true
 				wanted[i] = learned[i]
 				continue
@@ -194,9 +194,13 @@ func (e *epoch) gather(b block, host Host) bool {
 			// The level is as before, and so is the host's part in it.
 			e.Baseline.Of[i].Host = before.Of[i].Host
 		}
-		if !e.Pinned {
-			e.Values = named(e.names, wanted)
+		kept := valuesOf(e.names, e.Values)
+		for i := range kept {
+			if !e.Pinned || kept[i] == 0 {
+				kept[i] = wanted[i]
+			}
 		}
+		e.Values = named(e.names, kept)
 		e.Baseline.moveTo(wanted.from(e.Reference), e.Blocks)
 		e.learnedFrom = nil
 	case !e.Anchored:
@@ -209,9 +213,14 @@ func (e *epoch) gather(b block, host Host) bool {
 }
 
 // anew reports whether the level of statistic i is learned anew, though it follows from the epoch before. An hour
-// said too little about what the change did to a tail, and traffic has no level yet for other work.
+// said too little about what the change did to a tail, and traffic has no level yet for other work, or for what it never had.
 func (e *epoch) anew(i int, before *baseline) bool {
-	if i >= len(e.names) {
+	switch {
+	case i >= len(e.names):
+		return false
+	case !before.Of[i].learned():
+		return true
+	case e.Pinned:
 		return false
 	}
 	traffic := e.names[0] == record.OthersReadLatency

@@ -32,7 +32,7 @@ func (e *epoch) learnLate(b block, host Host) (learned []int) {
 		if e.Baseline.Of[i].knowsNoise() || len(of) < provisionalBlocks || of[len(of)-1].Slot-of[0].Slot < finalBlocks {
 			continue
 		}
-		of = e.Baseline.loaded(of)
+		of = e.Baseline.loaded(of[max(0, len(of)-finalBlocks):])
 		e.Baseline.learnNorm(i, of, e.Anchored, host)
 		e.takeLevel(i, of)
 		learned = append(learned, i)

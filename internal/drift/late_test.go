@@ -55,7 +55,11 @@ func TestWritesThatTheFirstDayHardlyHadAreLearnedLater(t *testing.T) {
 	d := run(2*time.Hour, 100, 1)
 	require.Equal(t, record.Waiting, d.State)
 	assert.Equal(t, record.ReasonFirstDay, d.Unjudged.Reason)
-	require.Equal(t, record.Stable, run(day, 100, 1).State)
+	for range 24 {
+		d = run(time.Hour, 100, 1)
+		require.NoError(t, drift.NewTrafficTracker(drift.Default()).Restore(track.State()))
+	}
+	require.Equal(t, record.Stable, d.State)
 	assert.InDelta(t, 50e-6, track.Status(now).Baseline.Values[record.OthersWriteLatency], 2e-6)
 	assert.Equal(t, record.Regressed, run(3*time.Hour, 100, 1.5).State)
 }
@@ -72,4 +76,30 @@ func TestAPinnedLevelIsKeptForWhatIsLearnedLater(t *testing.T) {
 	h.run(day+3*time.Hour, 1.1, record.Conditions{})
 	assert.InDelta(t, before, h.track.Status(h.now()).Baseline.Values[record.LatencyP50], before/1000)
 	assert.InDelta(t, 1.1, h.p50().Ratio, 0.02)
+}
+
+// The users begin to write when they turn to other work, which is learned with the level of the epoch before. There is none for
+// writes.
+func TestWritesThatBeginWithOtherWorkHaveALevelOfTheirOwn(t *testing.T) {
+	track := drift.NewTrafficTracker(drift.Default())
+	now := start()
+	run := func(d time.Duration, size, writes float64) {
+		for range int(d / time.Minute) {
+			now = now.Add(time.Minute)
+			x := 1 + 0.03*float64(now.Unix()/60*7%17-8)/8
+			values := drift.Values{200e-6 * x}
+			if writes > 0 {
+				values[1] = 1e-3 * x
+			}
+			track.AddRound(drift.Round{Time: now, Values: values, Work: drift.Work{
+				Known: true, Reads: 100, ReadBytes: 100 * size, Writes: writes, WrittenBytes: writes * 4096,
+			}}, record.Conditions{})
+		}
+	}
+	run(36*time.Hour, 4096, 0)
+	run(40*time.Hour, 65536, 100)
+	d := track.Status(now).Drift[1]
+	assert.Equal(t, record.Stable, d.State)
+	assert.InDelta(t, 1, d.Ratio, 0.05)
+	assert.InDelta(t, 1e-3, track.Status(now).Baseline.Values[record.OthersWriteLatency], 5e-5)
 }

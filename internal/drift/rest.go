@@ -1,6 +1,10 @@
 package drift
 
-import "github.com/ssdprobe/ssdprobe/internal/record"
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
 
 // drifted returns how much slower statistic i is because of a regression that was found.
 func (t *Tracker) drifted(i int) Shift {
@@ -80,12 +84,22 @@ func (t *Tracker) judged(b block) (judged, bool) {
 				j.Slow[i] = n.knowsNoise() && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 			}
 		}
-		if most := t.atMost(b, i); !j.Shifts[i].Known() && t.verdicts[i].State == record.Regressed && most.Known() && most < t.verdicts[i].BackReference {
-			j.Shifts[i], j.withDay[i] = most, most // be it by the load, so the regression is over
-		}
 		ok = ok || j.Shifts[i].Known()
 	}
 	return j, ok
+}
+
+// bound takes a block in which statistic i, which has regressed, could not be judged. Even so, it ends the regression if blocks show
+// for long enough that all that they are slower, be it by the load, is less than half of it.
+func (t *Tracker) bound(b block, i int, now time.Time) {
+	v, n, most := &t.verdicts[i], &t.current().Baseline.Of[i], t.atMost(b, i)
+	if v.State != record.Regressed || v.Cause == record.BySlowRounds || !most.Known() || !n.knowsNoise() {
+		return
+	}
+	v.Back.add(-n.slower(most, v.BackReference), b.Slot, 2*v.BackThreshold)
+	if v.Back.Value >= v.BackThreshold && most < v.BackReference {
+		t.over(i, now)
+	}
 }
 
 // atMost returns how much slower than the baseline statistic i of a block is, whatever the load contributes to that; missing where

@@ -266,6 +266,11 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 	} else {
 		e.Unjudged++
 	}
+	for i := range t.names {
+		if !j.Shifts[i].Known() {
+			t.bound(loaded, i, now)
+		}
+	}
 	if e.final() && !e.Inherited {
 		t.learnLate(b)
 	}

@@ -264,8 +264,7 @@ func driftMovements(later time.Time) []movement {
 			v := *t.Verdict
 			v.Unjudged = &record.WhyUnjudged{Reason: record.ReasonBusy, Since: later}
 			t.Verdict = &v
-		}, "ssdprobe_device_unjudged_since_timestamp_seconds",
-			"ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_slower_ratio_lower", "ssdprobe_drive_health_slower_ratio_upper"),
+		}, "ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_slower_ratio_lower", "ssdprobe_drive_health_slower_ratio_upper"),
 		ofProbe("another onset", func(p *record.ProbeStatus) { p.Drift[0].Since = later }, "ssdprobe_drift_since_timestamp_seconds"),
 		ofProbe("a cause", func(p *record.ProbeStatus) {
 			p.Drift[0].Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}

@@ -72,10 +72,10 @@ func accessFamilies() []family[record.TargetStatus] {
 		single("ssdprobe_target_up", gauge, "1 if the target can be probed now, else 0. The log and the status page say why not.",
 			func(t record.TargetStatus) (float64, bool) { return boolean(t.Problem == ""), true }),
 		metric("ssdprobe_device_unjudged_since_timestamp_seconds", gauge, []string{"reason"},
-			"Time since when the speed of the drive is not known, in seconds since 1970. Absent while it is known. The verdict on a slow drive stands meanwhile. "+
+			"Time since when the speed of the drive is not known, in seconds since 1970. Absent unless its health is unknown. "+
 				"reason is as for ssdprobe_drift_unjudged_since_timestamp_seconds.",
 			func(t record.TargetStatus, emit emit) {
-				if t.Verdict != nil && t.Verdict.Unjudged != nil {
+				if t.Verdict != nil && t.Verdict.Verdict == record.Unjudged && t.Verdict.Unjudged != nil {
 					emitTime(emit, t.Verdict.Unjudged.Since, string(t.Verdict.Unjudged.Reason))
 				}
 			}),

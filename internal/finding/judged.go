@@ -82,7 +82,7 @@ func namesOf(ids []string, targets []record.TargetStatus) []string {
 // its probes.
 func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	v := t.Verdict
-	if v != nil && len(t.Probes) == 0 && tellUnjudged(v.Unjudged, now) {
+	if v != nil && v.Verdict == record.Unjudged && len(t.Probes) == 0 && tellUnjudged(v.Unjudged, now) {
 		return []Finding{found(NotJudged, "the drive was not judged for a day", v.Unjudged.String()).from(v.Unjudged.Since)}
 	}
 	if v == nil || !v.Verdict.Blames() {

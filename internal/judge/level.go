@@ -277,11 +277,13 @@ func (l *level) unjudged(s *source, now time.Time) *record.WhyUnjudged {
 		return nil
 	}
 	why := record.WhyUnjudged{Reason: record.ReasonFewRounds}
-	if past := s.tracker.Unjudged(now); past != nil {
-		why = *past
-	}
-	if l.now.why == noLikeWork {
+	switch past := s.tracker.Unjudged(now); {
+	case l.now.why == noLikeWork:
 		why.Reason = record.ReasonNoLike
+	case past != nil:
+		why = *past
+	case l.now.why == notMeasured:
+		return nil // no rounds were planned
 	}
 	why.Since = drift.SlotTime(l.judged + slots)
 	return &why

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -191,7 +190,7 @@ func (n *Node) attach(d *drive, name string, t *drift.Tracker) *source {
 	s.group.members = append(s.group.members, s)
 	t.JudgeBeside(s)
 	d.sources = append(d.sources, s)
-	s.recall(n.now)
+	s.recall()
 	s.group.meet()
 	s.group.look()
 	return s
@@ -306,7 +305,7 @@ func (n *Node) Advance(now time.Time) []Event {
 
 // settle judges the blocks that began before a slot.
 func (n *Node) settle(before int64, now time.Time) {
-	maps.DeleteFunc(n.gone, func(_ string, d DriveState) bool { return now.Sub(d.Last) >= keptFor })
+	n.forgetGone()
 	for _, g := range n.groups { // all groups first: where few drives were probed, the traffic of the others tells what the host did
 		g.look()
 		for _, s := range g.members {

@@ -58,6 +58,8 @@ type DriveState struct {
 	// Model and SizeBytes tell whether the id still belongs to the same drive.
 	Model     string `json:"model,omitempty"`
 	SizeBytes int64  `json:"size_bytes,omitempty"`
+	// Removed is when it was removed; zero while it is there.
+	Removed time.Time `json:"removed,omitzero"`
 	// Last is the time of its last round.
 	Last    time.Time        `json:"last,omitzero"`
 	Verdict record.Judgement `json:"verdict"`
@@ -157,7 +159,7 @@ func (n *Node) State(now time.Time) State {
 		out.Drives = append(out.Drives, d.state(now))
 	}
 	for _, d := range n.gone {
-		if now.Sub(d.Last) < keptFor {
+		if d.Removed.IsZero() || now.Sub(d.Removed) < keptFor {
 			out.Drives = append(out.Drives, d)
 		}
 	}
@@ -395,7 +397,9 @@ func (n *Node) remember(d *drive) {
 	if n.gone == nil {
 		n.gone = map[string]DriveState{}
 	}
-	n.gone[d.ID] = d.state(n.now)
+	s := d.state(n.now)
+	s.Removed = n.now
+	n.gone[d.ID] = s
 	for len(n.gone) > maxKept {
 		oldest := d.ID
 		for id, other := range n.gone {
@@ -404,6 +408,19 @@ func (n *Node) remember(d *drive) {
 			}
 		}
 		delete(n.gone, oldest)
+	}
+}
+
+// forgetGone forgets the drives that were removed long ago. One that has not been found since a restart counts as removed then.
+func (n *Node) forgetGone() {
+	for id, d := range n.gone {
+		switch {
+		case d.Removed.IsZero():
+			d.Removed = n.now
+			n.gone[id] = d
+		case n.now.Sub(d.Removed) >= keptFor:
+			delete(n.gone, id)
+		}
 	}
 }
 
@@ -421,7 +438,7 @@ func (n *Node) recall(d *drive) {
 // recall gives an attached source the state that was kept of it. Its day is void when the baseline was accepted,
 // imported or forgotten meanwhile. Where it stood among its peers says nothing about now if the drive has worked for keptFor
 // since.
-func (s *source) recall(now time.Time) {
+func (s *source) recall() {
 	s.last = s.tracker.LastRound()
 	known, ok := s.drive.known[s.name]
 	delete(s.drive.known, s.name)
@@ -429,10 +446,7 @@ func (s *source) recall(now time.Time) {
 		return
 	}
 	s.restoreLevels(known)
-	if s.drive.seen.After(now) {
-		now = s.drive.seen // after a restart
-	}
-	if known.Block.Slot > 0 && now.Sub(drift.SlotTime(known.Block.Slot)) >= keptFor {
+	if known.Block.Slot > 0 && s.drive.seen.Sub(drift.SlotTime(known.Block.Slot)) >= keptFor {
 		for i := range s.levels {
 			s.levels[i] = level{now: s.levels[i].now, accepted: s.levels[i].accepted}
 		}

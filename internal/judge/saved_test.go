@@ -211,8 +211,7 @@ func TestADriveThatIsSeatedAgain(t *testing.T) {
 }
 
 // A slowdown that was accepted while no daemon ran is no longer reported once the node judges.
-// What a probe that was switched off had shown beside the peers, or a drive that was taken out, is no news weeks later. What an
-// operator accepted is kept with the drive.
+// What a probe that was switched off had shown beside the peers, or a drive that was taken out, is no news weeks later.
 func TestALevelOfLongAgoDoesNotComeBack(t *testing.T) {
 	slow := func() *machine {
 		m := newMachine(t, 5)
@@ -244,6 +243,31 @@ func TestALevelOfLongAgoDoesNotComeBack(t *testing.T) {
 	m.restart()
 	require.NotNil(t, m.node.Tracker("d04", "read-4k"))
 	assert.False(t, m.farFromPeers("d04"), "the probe")
+}
+
+// A drive that had no rounds for a day, as it is too busy, keeps what was known of it over a reload and when it is seated again.
+func TestADriveWithoutRoundsForADayIsNotForgotten(t *testing.T) {
+	m := newMachine(t, 5)
+	m.idle, m.slower["d04"] = true, 1.5
+	m.run(30*time.Hour, steady)
+	m.silent["d04"] = true
+	m.run(25*time.Hour, steady)
+	require.True(t, m.farFromPeers("d04"))
+	seated := judge.Drive{ID: "d04", Model: "X", SizeBytes: 1 << 40}
+	again := func(replace func()) {
+		tracker := m.node.Tracker("d04", "read-4k")
+		replace()
+		m.node.Attach("d04", "read-4k", tracker)
+		m.run(10*time.Minute, steady)
+		assert.True(t, m.farFromPeers("d04"))
+		assert.Equal(t, record.Degraded, m.verdict("d04").Verdict)
+	}
+	again(func() { m.node.ReplaceDrive(seated) })
+	again(func() {
+		m.node.RemoveDrive("d04")
+		m.run(7*time.Minute, steady)
+		m.node.AddDrive(seated)
+	})
 }
 
 func TestABaselineThatChangedMeanwhile(t *testing.T) {

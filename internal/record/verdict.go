@@ -62,7 +62,7 @@ type Judgement struct {
 	Peers int `json:"peers,omitempty"`
 	// Source is the probe with the worst ratio, or "traffic".
 	Source string `json:"source,omitempty"`
-	// Unjudged says why the verdict is unknown or, for a drive or host that is slow, why nothing has compared it for an
+	// Unjudged says why the verdict is unknown or, for a drive or host that is slow, why nothing has confirmed Ratio for an
 	// hour; nil when something has.
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
 }

@@ -57,8 +57,8 @@ func newRowView(t record.TargetStatus, now time.Time) rowView {
 		Traffic: trafficText(t.Traffic),
 	}
 	r.Judged = r.State.Tone != toneQuiet && judgedInFull(t)
-	if j.Ratio.Ratio > 0 {
-		r.Slower = units.Ratio(j.Ratio.Ratio)
+	if now := j.RatioNow().Ratio; now > 0 {
+		r.Slower = units.Ratio(now)
 	}
 	if len(t.Probes) == 0 {
 		return r
