@@ -101,3 +101,25 @@ func TestAHostWithRoundsOfTooFewDrivesSaysSo(t *testing.T) {
 	assert.Equal(t, record.ReasonFewRounds, v.Unjudged.Reason)
 	assert.WithinDuration(t, m.now().Add(-2*time.Hour), v.Unjudged.Since, 2*drift.BlockLength)
 }
+
+// A level beside the peers keeps its ratio in quiet hours, as nothing was planned in them.
+func TestALevelKeepsItsRatioInQuietHours(t *testing.T) {
+	m := newMachine(t, 5)
+	m.idle, m.slower["d04"] = true, 1.5
+	m.run(30*time.Hour, steady)
+	require.Equal(t, record.Degraded, m.verdict("d04").Verdict)
+	for _, id := range m.drives {
+		m.silent[id] = true
+	}
+	for range 4 * 60 {
+		before := m.now()
+		m.run(time.Minute, steady)
+		for _, id := range m.drives {
+			m.node.Pause(id, before, m.now())
+		}
+	}
+	v := m.verdict("d04")
+	assert.Equal(t, record.Degraded, v.Verdict)
+	assert.Nil(t, v.Unjudged)
+	assert.InDelta(t, 1.5, v.RatioNow().Ratio, 0.1)
+}
