@@ -70,3 +70,12 @@ func TestADriveWithoutProbesThatIsNotJudgedIsAFinding(t *testing.T) {
 	target.Verdict.Unjudged.Since = now().Add(-time.Hour)
 	assert.Empty(t, ofVerdict(target, now()))
 }
+
+// A severe drive without probes stays so when nothing has confirmed that for a day.
+func TestASlowDriveThatNothingConfirmsIsStillAFinding(t *testing.T) {
+	all := ofVerdict(record.TargetStatus{ID: "a", Verdict: &record.Judgement{
+		Verdict: record.Severe, Ratio: record.Ratio{Ratio: 3}, Witnesses: []string{"traffic"}, ThanBefore: []string{"traffic"},
+		Unjudged: &record.WhyUnjudged{Reason: record.ReasonNoRounds, Since: now().Add(-30 * time.Hour)},
+	}}, now())
+	assert.Equal(t, []string{TrafficSlower}, codes(all))
+}
