@@ -252,7 +252,7 @@ func (n *Node) Pause(id string, from, to time.Time) {
 	for _, s := range d.sources {
 		if s.name != Traffic {
 			s.tracker.Pause(from, to)
-			s.paused = s.paused.and(span{from, to})
+			s.paused = span{from, to}
 			s.group.pause()
 		}
 	}

@@ -10,14 +10,6 @@ import (
 // span is a stretch of time.
 type span struct{ from, to time.Time }
 
-// and returns the span that begins with s and ends with next, or only next if there is a gap between them.
-func (s span) and(next span) span {
-	if next.from.After(s.to) || next.from.Before(s.from) {
-		return next
-	}
-	return span{s.from, next.to}
-}
-
 // pause tells the host of the time for which none of the voters had rounds planned. The drives report their pauses one after
 // another, so the first to do so waits for the others.
 func (g *group) pause() {
