@@ -597,18 +597,14 @@ int BPF_PROG(rq_merge, struct request *rq)
 	return 0;
 }
 
-/*
- * is_missed reports whether a request should have been counted. A flush that an application asks for is a write without
- * data, which ends with the flush that the kernel makes of it.
- */
-static __always_inline bool is_missed(struct request *rq, unsigned int bytes)
+/* is_missed reports whether a request should have been counted. */
+static __always_inline bool is_missed(struct request *rq)
 {
-	enum operation op = operation_of(rq->cmd_flags);
 	struct gendisk *disk = rq->q->disk;
 	struct watched *w;
 	__u8 at;
 
-	if (!disk || op == NONE || (!bytes && op != FLUSH))
+	if (!disk || operation_of(rq->cmd_flags) == NONE)
 		return false;
 	w = watch_of(number_of(disk), &at);
 	return w && !w->paused;
@@ -619,10 +615,18 @@ int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int bytes)
 {
 	struct control *c = control();
 	struct bio *bio;
+	__u64 key;
 
 	if (!c || bytes < rq->__data_len) /* a part of it */
 		return 0;
-	if (!end(key_of(rq, c), rq->__sector, bytes) && is_missed(rq, bytes))
+	key = key_of(rq, c);
+	/*
+	 * A flush that an application asks for is a write without data. It is never issued: the kernel makes a flush of
+	 * it, and it ends with that. Here may be an I/O that had its request before, whose end was not seen.
+	 */
+	if (!bytes && operation_of(rq->cmd_flags) != FLUSH)
+		forget(key);
+	else if (!end(key, rq->__sector, bytes) && is_missed(rq))
 		miss(NOT_BEGUN);
 	if (!c->bios)
 		return 0;
