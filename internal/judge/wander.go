@@ -33,7 +33,8 @@ type wander struct {
 	// empty while there is none.
 	Says record.DriveVerdict `json:"says,omitempty"`
 	Told record.DriveVerdict `json:"told,omitempty"`
-	// Most is how many times slower the host has been at most, and Since when that began.
+	// Most is how many times slower the host has been at most, and Since when it was first slower by so much that it counts.
+	// The onset of the drift does not say that: the host may have been a little slower long before.
 	Most  float64   `json:"most,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 	// Caused says that conditions changed when the host became slower.
@@ -81,9 +82,6 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 		w.end(now)
 		return false
 	}
-	if w.Since.IsZero() {
-		w.Since = x.Since
-	}
 	w.Caused = w.Caused || len(x.Attribution) > 0
 	ratio := x.Ratio
 	if w.scope() == record.ScopeHost && !w.Caused { // neither a batch nor a new kernel is a host that wanders
@@ -97,7 +95,13 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	}
 	if ratio < from || w.Of == 0 { // or the ratio is not known (0) now, or not whose it is; Told stays as it is
 		w.Says = ""
+		if w.Told == "" {
+			w.Since = time.Time{}
+		}
 		return false
+	}
+	if w.Since.IsZero() {
+		w.Since = now
 	}
 	w.Says, w.Most = ratedBy(ratio, w.Says), max(w.Most, ratio)
 	if w.knows(now) {
@@ -122,15 +126,20 @@ func (w *wander) end(now time.Time) {
 }
 
 // knows reports whether an earlier wave was as slow and as long. A slowdown that came with a change of conditions is
-// something else, and severe is always news.
+// something else, and severe is news unless it recurs at that time of day.
 func (w *wander) knows(now time.Time) bool {
-	if w.Says == record.Severe || w.Caused {
-		return false
-	}
-	return slices.ContainsFunc(w.Waves, func(before wave) bool {
+	return !w.Caused && slices.ContainsFunc(w.Waves, func(before wave) bool {
 		return now.Sub(before.Ended).Abs() <= wandered && w.Says.Badness() <= ratedBy(before.Slower, "").Badness() &&
+			(w.Says != record.Severe || before.isAtTimeOfDay(w.Since)) &&
 			w.Most < worseThanEver*before.Slower && float64(now.Sub(w.Since)) < longerThanEver*float64(before.Lasted)
 	})
+}
+
+// isAtTimeOfDay reports whether the wave began at about this time of day.
+func (w wave) isAtTimeOfDay(at time.Time) bool {
+	const day = 24 * time.Hour
+	off := at.Sub(w.Ended.Add(-w.Lasted)).Abs() % day
+	return min(off, day-off) <= together
 }
 
 // ratedBy returns the verdict for a ratio. A verdict that stands is held below its limit, so that it does not come

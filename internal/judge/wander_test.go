@@ -90,3 +90,47 @@ func TestAHostThatWandersIsToldOnce(t *testing.T) {
 	times, _ = m.toldOfHost()
 	assert.Equal(t, 1, times, "after a month it is forgotten")
 }
+
+// A host that is severely slower at the same time of day again is not reported again, though nobody expects it any more
+// after weeks without it. At another time of day, it is.
+func TestAHostThatIsSevereAtTheSameTimeOfDayIsToldOnce(t *testing.T) {
+	testenv.Simulates(t)
+	m := newMachine(t, 6)
+	m.run(3*day, steady)
+	m.run(4*time.Hour, slower(2.2))
+	times, worst := m.toldOfHost()
+	assert.Positive(t, times)
+	assert.Equal(t, record.Severe, worst)
+	m.run(20*day-4*time.Hour, steady)
+	m.events = nil
+
+	m.run(4*time.Hour, slower(2.2))
+	times, _ = m.toldOfHost()
+	assert.Zero(t, times)
+	assert.Equal(t, record.Watch, m.node.Host().Verdict)
+	m.run(7*day+4*time.Hour, steady)
+	m.events = nil
+
+	m.run(4*time.Hour, slower(2.2))
+	_, worst = m.toldOfHost()
+	assert.Equal(t, record.Severe, worst)
+}
+
+// A wave is as long as the host was clearly slower: it may have been a little slower for a day before or in between.
+func TestAWaveThatBeganGentlyIsNotALongOne(t *testing.T) {
+	testenv.Simulates(t)
+	m := newMachine(t, 6)
+	m.run(3*day, steady)
+	m.run(4*time.Hour, slower(1.3))
+	m.run(2*day+5*time.Hour, steady)
+	times, _ := m.toldOfHost()
+	require.Equal(t, 1, times)
+
+	for range 2 {
+		m.run(day, slower(1.12))
+		m.run(3*time.Hour, slower(1.3))
+		times, _ = m.toldOfHost()
+		assert.Zero(t, times)
+		assert.Equal(t, record.Watch, m.node.Host().Verdict)
+	}
+}
