@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs all of them, nearly all with the race detector. The fuzz tests run with the inputs
+# Installs what the tests need and runs all of them, most with the race detector. The fuzz tests run with the inputs
 # that are kept with them: what chance finds beyond that (make fuzz) must not decide whether a change lands. Ends with the
 # summary of go test.
 set -euo pipefail
@@ -42,10 +42,13 @@ computing=(./internal/{admit,analysis,check,compare,config,drift/drifttest,expor
 ) &
 simulating=$!
 
-# Two packages at a time, as more make each other's emulated machines time out. Those that take longest begin first, so that
-# none is left alone at the end: labtest, whose machines need minutes, then by how long they take.
-mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}" "${computing[@]}")")
-tests -race -p 2 $wing/labtest $wing/storytest $wing/faulttest $wing/deploytest ./internal/cli $wing/manifesttest $wing/docstest ./internal/suite ./internal/report $wing/lab "${others[@]}" || status=$?
+# Those that take longest begin first, so that none is left alone at the end.
+# These run the product as a program that is built without the race detector, which would watch only the tests themselves. Two
+# packages at a time, as more make each other's emulated machines time out.
+outside=($wing/{labtest,storytest,manifesttest,deploytest,docstest,lab})
+tests -p 2 "${outside[@]}" || status=$?
+mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}" "${computing[@]}" "${outside[@]}")")
+tests -race -p 3 ./internal/cli $wing/faulttest ./internal/suite ./internal/report "${others[@]}" || status=$?
 wait "$simulating" || status=$?
 
 echo
