@@ -266,3 +266,24 @@ func TestMoreIOsOfTheSameSizeEndASlowDrive(t *testing.T) {
 	assert.Equal(t, record.Regressed, still.State)
 	assert.InDelta(t, 5, still.Ratio, 0.5)
 }
+
+// A slow drive recovers hours after others began to do other work, which is being learned. That the same work suddenly takes far
+// less, with more I/Os, shows that the drive is not slow any more: what is learned of this work is not far faster than ever.
+func TestASlowDriveThatRecoversWhileOtherWorkIsLearned(t *testing.T) {
+	conditions := record.Conditions{Kernel: "6.1"}
+	after := func(slower, more float64) record.Drift {
+		w := newWorker()
+		w.run(2*day, 1000, 8192, 0.75, 1, conditions)
+		w.run(18*time.Hour, 1000, 8192, 0.75, 8, conditions)
+		require.Equal(t, record.Regressed, w.traffic.StateOf(0))
+		w.run(9*time.Hour, 1000, 2048, 0.75, 8, conditions)
+		w.run(2*day, more, 2048, 0.75, slower, conditions)
+		return w.traffic.Status(w.now()).Drift[0]
+	}
+	recovered := after(1, 6000)
+	assert.Equal(t, record.Stable, recovered.State)
+	assert.InDelta(t, 1, recovered.Ratio, 0.3)
+	still := after(8, 1000)
+	assert.Equal(t, record.Regressed, still.State)
+	assert.InDelta(t, 8, still.Ratio, 1)
+}

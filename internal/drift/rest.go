@@ -93,13 +93,33 @@ func (t *Tracker) judged(b block) (judged, bool) {
 // for long enough that all that they are slower, be it by the load, is less than half of it.
 func (t *Tracker) bound(b block, i int, now time.Time) {
 	v, n, most := &t.verdicts[i], &t.current().Baseline.Of[i], t.atMost(b, i)
+	gathered := !most.Known()
+	if gathered {
+		most = t.atMostAsGathered(b, i)
+	}
 	if v.State != record.Regressed || v.Cause == record.BySlowRounds || !most.Known() || !n.knowsNoise() {
 		return
 	}
 	v.Back.add(-n.slower(most, v.BackReference), b.Slot, 2*v.BackThreshold)
 	if v.Back.Value >= v.BackThreshold && most < v.BackReference {
 		t.over(i, now)
+		if gathered {
+			t.current().Blocks = nil // the regression was taken off all of them
+		}
 	}
+}
+
+// atMostAsGathered is like atMost for I/Os of other sizes, beside those that are being learned: more I/Os are not faster than
+// fewer of the same kind.
+func (t *Tracker) atMostAsGathered(b block, i int) Shift {
+	if !t.traffic() || t.current().Baseline.Of[i].likeSize(b.Work, i) {
+		return missing
+	}
+	least := t.current().leastOf(b, i)
+	if !least.Known() || !b.Level[i].Known() {
+		return missing
+	}
+	return b.Level[i] - least
 }
 
 // atMost returns how much slower than the baseline statistic i of a block is, whatever the load contributes to that; missing where

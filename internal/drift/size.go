@@ -80,6 +80,23 @@ func (n *norm) otherWork(blocks []block, i int) bool {
 	return 2*others > len(blocks)
 }
 
+// leastOf returns how low statistic i of traffic was in the blocks gathered so far with I/Os like those of a block and no more of
+// them, without the lowest tenth; missing if there are too few.
+func (e *epoch) leastOf(b block, i int) Shift {
+	var levels []Shift
+	for _, o := range e.Blocks {
+		n := norm{LeastSize: o.Work.size(i), MostSize: o.Work.size(i)}
+		if o.Level[i].Known() && n.likeSize(b.Work, i) && o.Work.Rates[0] <= b.Work.Rates[0] && o.Work.Rates[1] <= b.Work.Rates[1] {
+			levels = append(levels, o.Level[i])
+		}
+	}
+	if len(levels) < otherWorkBlocks {
+		return missing
+	}
+	slices.Sort(levels)
+	return quantile(levels, 0.1)
+}
+
 // otherWorkBlocks is for how many blocks in a row others must do other work before it is learned: an hour.
 const otherWorkBlocks = 12
 
