@@ -48,6 +48,7 @@ simulating=$!
 outside=($wing/{labtest,storytest,manifesttest,deploytest,docstest,lab})
 tests -p 2 "${outside[@]}" || status=$?
 mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}" "${computing[@]}" "${outside[@]}")")
+# None of these starts an emulated machine, and some wait half of their time.
 tests -race -p 4 ./internal/cli $wing/faulttest ./internal/suite ./internal/report "${others[@]}" || status=$?
 wait "$simulating" || status=$?
 

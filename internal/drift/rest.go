@@ -92,12 +92,15 @@ func (t *Tracker) judged(b block) (judged, bool) {
 // bound takes a block in which statistic i, which has regressed, could not be judged. Even so, it ends the regression if blocks show
 // for long enough that all that they are slower, be it by the load, is less than half of it.
 func (t *Tracker) bound(b block, i int, now time.Time) {
-	v, n, most := &t.verdicts[i], &t.current().Baseline.Of[i], t.atMost(b, i)
-	gathered := !most.Known()
-	if gathered {
-		most = t.atMostAsGathered(b, i)
+	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
+	if v.State != record.Regressed || v.Cause == record.BySlowRounds || !n.knowsNoise() {
+		return
 	}
-	if v.State != record.Regressed || v.Cause == record.BySlowRounds || !most.Known() || !n.knowsNoise() {
+	most, gathered := t.atMost(b, i), t.ofOtherSizes(b, i)
+	if gathered {
+		most = t.current().atMost(b, i)
+	}
+	if !most.Known() {
 		return
 	}
 	v.Back.add(-n.slower(most, v.BackReference), b.Slot, 2*v.BackThreshold)
@@ -109,24 +112,16 @@ func (t *Tracker) bound(b block, i int, now time.Time) {
 	}
 }
 
-// atMostAsGathered is like atMost for I/Os of other sizes, beside those that are being learned: more I/Os are not faster than
-// fewer of the same kind.
-func (t *Tracker) atMostAsGathered(b block, i int) Shift {
-	if !t.traffic() || t.current().Baseline.Of[i].likeSize(b.Work, i) {
-		return missing
-	}
-	least := t.current().leastOf(b, i)
-	if !least.Known() || !b.Level[i].Known() {
-		return missing
-	}
-	return b.Level[i] - least
+// ofOtherSizes reports whether a block of traffic has I/Os of other sizes than the baseline of statistic i.
+func (t *Tracker) ofOtherSizes(b block, i int) bool {
+	return t.traffic() && !t.current().Baseline.Of[i].likeSize(b.Work, i)
 }
 
 // atMost returns how much slower than the baseline statistic i of a block is, whatever the load contributes to that; missing where
 // that bounds nothing, as there is less load than was seen, or I/Os of other sizes.
 func (t *Tracker) atMost(b block, i int) Shift {
 	base := t.current().Baseline
-	if b.Load < base.MinLoad || t.traffic() && !base.Of[i].likeSize(b.Work, i) {
+	if b.Load < base.MinLoad || t.ofOtherSizes(b, i) {
 		return missing
 	}
 	return base.against(b, i)

@@ -80,9 +80,9 @@ func (n *norm) otherWork(blocks []block, i int) bool {
 	return 2*others > len(blocks)
 }
 
-// leastOf returns how low statistic i of traffic was in the blocks gathered so far with I/Os like those of a block and no more of
-// them, without the lowest tenth; missing if there are too few.
-func (e *epoch) leastOf(b block, i int) Shift {
+// atMost returns how much slower statistic i of a block of traffic is than in the blocks gathered so far with I/Os like these and
+// no more of them, without the lowest tenth. More I/Os are not faster than fewer. It is missing if there are too few blocks.
+func (e *epoch) atMost(b block, i int) Shift {
 	var levels []Shift
 	for _, o := range e.Blocks {
 		n := norm{LeastSize: o.Work.size(i), MostSize: o.Work.size(i)}
@@ -90,11 +90,11 @@ func (e *epoch) leastOf(b block, i int) Shift {
 			levels = append(levels, o.Level[i])
 		}
 	}
-	if len(levels) < otherWorkBlocks {
+	if len(levels) < otherWorkBlocks || !b.Level[i].Known() {
 		return missing
 	}
 	slices.Sort(levels)
-	return quantile(levels, 0.1)
+	return b.Level[i] - quantile(levels, 0.1)
 }
 
 // otherWorkBlocks is for how many blocks in a row others must do other work before it is learned: an hour.
