@@ -30,7 +30,11 @@ file() {
 		} >>"$files"
 	done
 }
-link() { [ -L "$1" ] && echo "${1#/} -> $(readlink "$1")" >>"$links" || true; }
+# link PATH: if it is a link; a device may leave meanwhile, and its links with it.
+link() {
+	local to
+	to=$(readlink "$1") && echo "${1#/} -> $to" >>"$links" || true
+}
 # device PATH: a disk or a partition, what it is made of and what it is attached to.
 device() {
 	local dir=$1 entry name

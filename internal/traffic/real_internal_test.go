@@ -197,7 +197,7 @@ func TestARealStall(t *testing.T) {
 			continue // only on a very slow machine
 		}
 		assert.Equal(t, record.StallByDevice, stall.Cause)
-		assert.EqualValues(t, 1, stall.InFlight)
+		assert.GreaterOrEqual(t, stall.InFlight, int64(1), "the write, and what others of this machine may read of the device")
 		assert.GreaterOrEqual(t, stall.Length, 3*time.Second-beat)
 		break
 	}
