@@ -35,13 +35,20 @@ func TestImage(t *testing.T) {
 	assert.Equal(t, []string{"/usr/bin/ssdprobe"}, contents(t, m.Stages["daemon"]))
 	image := m.Stages[m.Last]
 	require.Equal(t, []string{"/usr/bin/fio", "/usr/bin/ssdprobe"}, contents(t, image))
+	size := 0.0
+	for _, name := range contents(t, image) {
+		f, err := os.Stat(filepath.Join(image, name))
+		require.NoError(t, err)
+		size += float64(f.Size())
+	}
+	assert.InDelta(t, 35e6, size, 2e6, "docs/install-kubernetes.md says how large it is")
 
 	p := startImage(t, image, "files", shipped(t, "files")+quick, volumes{"state": volumeForFiles(t)})
 	p.measures(`loop\d+`)
 	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "version"), "ssdprobe v1.2.3 ")
 	// The kubectl exec of docs/install-kubernetes.md.
 	out := p.exec("/usr/bin/ssdprobe", "run", "quick", "--target=/var/lib/ssdprobe/probe/ssdprobe.dat",
-		"--set=time=1s", "--even-if-busy")
+		"--set=time=1s", "--even-if-busy", "--verbose")
 	assert.Contains(t, out, "fio-3.")
 	assert.Contains(t, out, "random-read-qd32")
 }
@@ -68,11 +75,11 @@ func TestImageForARM64(t *testing.T) {
 	}
 	assert.Regexp(t, `^ssdprobe v1\.2\.3 .*linux/arm64`, ssdprobe("version"))
 	target := t.TempDir()
-	assert.Regexp(t, `(?s)read-4k: .* read +[1-9].*durable-write-4k: .* write +[1-9]`, ssdprobe("run", "--target", target, "--rounds=1", "--even-if-busy"))
+	assert.Regexp(t, `(?s)read-4k: .* read +[1-9].*durable-write-4k: .* write +[1-9]`, ssdprobe("run", "--target", target, "--rounds=1", "--even-if-busy", "--verbose"))
 
 	job := filepath.Join(t.TempDir(), "read.fio")
 	write(t, job, "[global]\nioengine=psync\ndirect=1\nsize=16m\n[read]\nrw=randread\nbs=4k\nruntime=1\ntime_based\n", 0o644)
-	out := ssdprobe("run", "--job", job, "--target", target, "--even-if-busy")
+	out := ssdprobe("run", "--job", job, "--target", target, "--even-if-busy", "--verbose")
 	assert.Contains(t, out, "fio-3.")
-	assert.Regexp(t, `(?s)the jobs of read\.fio, .* read +[1-9]`, out)
+	assert.Regexp(t, `(?s)job-read\.fio: .* read +[1-9]`, out)
 }
