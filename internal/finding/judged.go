@@ -95,8 +95,14 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	if !slices.Contains(v.ThanBefore, "traffic") {
 		return nil
 	}
-	if v.Unjudged != nil {
-		return []Finding{found(TrafficSlower, "the drive's own traffic was slower than before when it was last compared", v.Ratio.String(), v.Unjudged.String()).from(v.Since)}
+	text, evidence := "the drive's own traffic is slower than before", []string(nil)
+	if v.Ratio.Ratio == 0 {
+		text = "slow times of the drive's own traffic have become common; the others are as before"
+	} else if v.Source == "traffic" {
+		evidence = append(evidence, v.Ratio.String())
 	}
-	return []Finding{found(TrafficSlower, "the drive's own traffic is slower than before", v.Ratio.String()).from(v.Since)}
+	if v.Unjudged != nil {
+		text, evidence = "the drive's own traffic was slower than before when it was last compared", append(evidence, v.Unjudged.String())
+	}
+	return []Finding{found(TrafficSlower, text, evidence...).from(v.Since)}
 }

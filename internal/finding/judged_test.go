@@ -51,7 +51,7 @@ func TestABatchHasTheNamesOfItsDrives(t *testing.T) {
 
 func TestVerdictsBeyondTheProbes(t *testing.T) {
 	target := record.TargetStatus{ID: "a", Verdict: &record.Judgement{
-		Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.4}, Witnesses: []string{"traffic"}, Peers: 11, Since: now(),
+		Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.4}, Source: "traffic", Witnesses: []string{"traffic"}, Peers: 11, Since: now(),
 	}}
 	assert.Empty(t, ofVerdict(target, now()), "it is slower than its peers, not than before")
 
@@ -60,6 +60,11 @@ func TestVerdictsBeyondTheProbes(t *testing.T) {
 	require.Len(t, all, 1)
 	assert.Equal(t, TrafficSlower, all[0].Code)
 	assert.Equal(t, now(), all[0].Since)
+	assert.Equal(t, "the drive's own traffic is slower than before: 40 % slower", all[0].String())
+	target.Verdict.Source = "read-4k"
+	assert.Equal(t, "the drive's own traffic is slower than before", ofVerdict(target, now())[0].String(), "the ratio is of a probe")
+	target.Verdict.Ratio, target.Verdict.Source = record.Ratio{}, "traffic"
+	assert.Equal(t, "slow times of the drive's own traffic have become common; the others are as before", ofVerdict(target, now())[0].String())
 	target.Verdict.Verdict = record.Watch
 	assert.Empty(t, ofVerdict(target, now()), "a suspicion is no finding")
 }

@@ -205,6 +205,22 @@ func TestTrafficAloneIsEnough(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
 
+// How much slower the other rounds are says nothing about slow rounds: "0.99 times slower" would be nonsense.
+func TestSlowRoundsHaveNoRatio(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(36*time.Hour, steady)
+	m.run(10*time.Hour, func(minute int) float64 {
+		if minute%10 == 0 {
+			return 5
+		}
+		return 1
+	})
+	v := m.verdict("d00")
+	assert.Equal(t, record.Degraded, v.Verdict)
+	assert.Zero(t, v.Ratio)
+	assert.Equal(t, record.BySlowRounds, m.node.Tracker("d00", "read-4k").DriftOf(0).Cause)
+}
+
 func TestSevereNeedsTwoWitnessesOrTenMinutes(t *testing.T) {
 	m := newMachine(t, 1)
 	m.run(36*time.Hour, steady)

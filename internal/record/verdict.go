@@ -46,7 +46,8 @@ type Judgement struct {
 	Verdict DriveVerdict `json:"verdict"`
 	Scope   Scope        `json:"scope,omitempty"`
 	// Ratio is how many times slower the drive is, according to the witness with the worst ratio; zero when there is
-	// none. While Unjudged is set, it is that of the last comparison.
+	// none: it only stalls or fails I/Os, or slow rounds have become common. While Unjudged is set, it is that of the last
+	// comparison.
 	Ratio Ratio     `json:"ratio,omitzero"`
 	Since time.Time `json:"since,omitzero"`
 	// Witnesses names the evidence for the verdict: "probes" or "traffic" for slow I/O, and "stalls" or "errors" for

@@ -14,7 +14,7 @@ local evidence = text.verdict('drive', ['instance', 'id'], ' slower', ' than bef
   .
   {{- range printf "topk(1, ssdprobe_drive_health_info{instance=%q,id=%q,witnesses!=\"\"})" $labels.instance $labels.id | query }}
   Witnesses: {{ reReplaceAll "," ", " .Labels.witnesses }}.{{ end }}
-  {{- range printf "topk(1, ssdprobe_drift_ratio{instance=%q,id=%q} and on (instance, id, probe, statistic) ssdprobe_drift_state{state=\"regressed\"})"
+  {{- range printf "topk(1, ssdprobe_drift_ratio{instance=%q,id=%q} >= 1.05 and on (instance, id, probe, statistic) ssdprobe_drift_state{state=\"regressed\"})"
   $labels.instance $labels.id | query }}
   The worst is {{ .Labels.statistic }} of {{ .Labels.probe }}, {{ printf "%.2f" .Value }} times worse than its baseline.{{ end }}
   {{- range printf "max by (operation) (ssdprobe_traffic_latency_mean_seconds{instance=%q,id=%q,operation=~\"read|write\"} and on (instance, id) ssdprobe_drive_health_info{witnesses=~\".*traffic.*\"})"
