@@ -3,6 +3,7 @@
 package clustertest
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -24,11 +25,17 @@ func testPodSecurity(t *testing.T) {
 	}
 	refused("restricted")
 	label := command(t, "kubectl label --overwrite namespace ssdprobe")
-	restart := command(t, "kubectl --namespace ssdprobe rollout restart")
+	restart := func() {
+		line := command(t, "kubectl --namespace ssdprobe rollout restart")
+		eventually(t, "it is restarted, which kubectl does once a second", func() bool {
+			_, _, err := try(exec.CommandContext(t.Context(), "bash", "-euc", line))
+			return err == nil
+		})
+	}
 	sh(t, strings.Replace(label, "privileged", "baseline", 1))
-	sh(t, restart)
+	restart()
 	refused("baseline")
 	sh(t, label)
-	sh(t, restart)
+	restart()
 	rolledOut(t)
 }
