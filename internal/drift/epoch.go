@@ -246,6 +246,16 @@ func (e *epoch) forget(since int64, i int, half Shift) {
 	e.Blocks, e.Beyond, e.Late = slices.DeleteFunc(e.Blocks, late), slices.DeleteFunc(e.Beyond, late), slices.DeleteFunc(e.Late, late)
 }
 
+// forgetStatistic drops a statistic of the blocks gathered since a slot, when the regression that was taken off it is over.
+func (e *epoch) forgetStatistic(i int, since int64) {
+	for k := range e.Blocks {
+		if b := &e.Blocks[k]; b.Slot >= since {
+			b.Level[i], b.Worst[i] = missing, missing
+		}
+	}
+	e.Blocks = slices.DeleteFunc(e.Blocks, func(b block) bool { return !slices.ContainsFunc(b.Level[:], Shift.Known) })
+}
+
 // muchLikeWork is how many times more or less others may do in two blocks that have like work.
 const muchLikeWork = 1.25
 

@@ -98,17 +98,17 @@ func (t *Tracker) bound(b block, i int, now time.Time) {
 	}
 	most, gathered := t.atMost(b, i), t.ofOtherSizes(b, i)
 	if gathered {
-		most = t.current().atMost(b, i)
+		most = t.current().atMost(b, i, slot(v.Since))
 	}
 	if !most.Known() {
 		return
 	}
 	v.Back.add(-n.slower(most, v.BackReference), b.Slot, 2*v.BackThreshold)
 	if v.Back.Value >= v.BackThreshold && most < v.BackReference {
-		t.over(i, now)
 		if gathered {
-			t.current().Blocks = nil // the regression was taken off all of them
+			t.current().forgetStatistic(i, slot(v.Since))
 		}
+		t.over(i, now)
 	}
 }
 

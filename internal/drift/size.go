@@ -80,13 +80,14 @@ func (n *norm) otherWork(blocks []block, i int) bool {
 	return 2*others > len(blocks)
 }
 
-// atMost returns how much slower statistic i of a block of traffic is than in the blocks gathered so far with I/Os like these and
-// no more of them, without the lowest tenth. More I/Os are not faster than fewer. It is missing if there are too few blocks.
-func (e *epoch) atMost(b block, i int) Shift {
+// atMost returns how much slower statistic i of a block of traffic is than in the blocks gathered since a regression began with I/Os
+// like these and no more of them, without the lowest tenth. More I/Os are not faster than fewer. It is missing if there are too few
+// blocks. The regression was taken off them. It was not taken off those from before: they may be as slow, as nobody could tell.
+func (e *epoch) atMost(b block, i int, since int64) Shift {
 	var levels []Shift
 	for _, o := range e.Blocks {
 		n := norm{LeastSize: o.Work.size(i), MostSize: o.Work.size(i)}
-		if o.Level[i].Known() && n.likeSize(b.Work, i) && o.Work.Rates[0] <= b.Work.Rates[0] && o.Work.Rates[1] <= b.Work.Rates[1] {
+		if o.Slot >= since && o.Level[i].Known() && n.likeSize(b.Work, i) && o.Work.Rates[0] <= b.Work.Rates[0] && o.Work.Rates[1] <= b.Work.Rates[1] {
 			levels = append(levels, o.Level[i])
 		}
 	}

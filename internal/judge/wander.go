@@ -95,7 +95,7 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	}
 	if ratio < from || w.Of == 0 { // or the ratio is not known (0) now, or not whose it is; Told stays as it is
 		w.Says = ""
-		if w.Told == "" {
+		if w.Told == "" && ratio > 0 && w.Of > 0 {
 			w.Since = time.Time{}
 		}
 		return false
@@ -104,7 +104,7 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 		w.Since = now
 	}
 	w.Says, w.Most = ratedBy(ratio, w.Says), max(w.Most, ratio)
-	if w.knows(now) {
+	if w.knows(x.Since, now) {
 		w.Says = record.Watch
 		return false
 	}
@@ -126,20 +126,21 @@ func (w *wander) end(now time.Time) {
 }
 
 // knows reports whether an earlier wave was as slow and as long. A slowdown that came with a change of conditions is
-// something else, and severe is news unless it recurs at that time of day.
-func (w *wander) knows(now time.Time) bool {
-	return !w.Caused && slices.ContainsFunc(w.Waves, func(before wave) bool {
+// something else, and so is one whose onset is longer ago than longestWave, even if it was less slow in between. Severe is news
+// unless it recurs at that time of day.
+func (w *wander) knows(onset, now time.Time) bool {
+	return !w.Caused && now.Sub(onset) <= longestWave && slices.ContainsFunc(w.Waves, func(before wave) bool {
 		return now.Sub(before.Ended).Abs() <= wandered && w.Says.Badness() <= ratedBy(before.Slower, "").Badness() &&
 			(w.Says != record.Severe || before.isAtTimeOfDay(w.Since)) &&
 			w.Most < worseThanEver*before.Slower && float64(now.Sub(w.Since)) < longerThanEver*float64(before.Lasted)
 	})
 }
 
-// isAtTimeOfDay reports whether the wave began at about this time of day.
+// isAtTimeOfDay reports whether the wave began at about this time of day. What takes longer than half a day has no time of day.
 func (w wave) isAtTimeOfDay(at time.Time) bool {
 	const day = 24 * time.Hour
 	off := at.Sub(w.Ended.Add(-w.Lasted)).Abs() % day
-	return min(off, day-off) <= together
+	return w.Lasted <= day/2 && min(off, day-off) <= together
 }
 
 // ratedBy returns the verdict for a ratio. A verdict that stands is held below its limit, so that it does not come

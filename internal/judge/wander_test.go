@@ -116,6 +116,35 @@ func TestAHostThatIsSevereAtTheSameTimeOfDayIsToldOnce(t *testing.T) {
 	assert.Equal(t, record.Severe, worst)
 }
 
+// An outage of days does not recur at a time of day.
+func TestAHostThatIsSevereForDaysAgainIsTold(t *testing.T) {
+	testenv.Simulates(t)
+	m := newMachine(t, 6)
+	m.run(3*day, steady)
+	m.run(4*day, slower(2.2))
+	m.run(4*day, steady)
+	m.events = nil
+	m.run(12*time.Hour, slower(2.2))
+	_, worst := m.toldOfHost()
+	assert.Equal(t, record.Severe, worst)
+}
+
+// What recovers for two hours of each day, but not wholly, did not end by itself.
+func TestAHostThatNeverWhollyRecoversIsToldInTheEnd(t *testing.T) {
+	testenv.Simulates(t)
+	m := newMachine(t, 6)
+	m.run(3*day, steady)
+	m.run(18*time.Hour, slower(1.3))
+	m.run(3*day, steady)
+	m.events = nil
+	for range 10 {
+		m.run(22*time.Hour, slower(1.3))
+		m.run(2*time.Hour, slower(1.12))
+	}
+	_, worst := m.toldOfHost()
+	assert.Equal(t, record.Degraded, worst)
+}
+
 // A wave is as long as the host was clearly slower: it may have been a little slower for a day before or in between.
 func TestAWaveThatBeganGentlyIsNotALongOne(t *testing.T) {
 	testenv.Simulates(t)
