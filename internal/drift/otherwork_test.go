@@ -290,6 +290,26 @@ func TestASlowDriveThatRecoversWhileOtherWorkIsLearned(t *testing.T) {
 	}
 }
 
+// I/Os of other work that become faster by themselves, as they turn from random to sequential, end no regression.
+func TestFasterIOsOfTheSameSizeDoNotEndASlowDrive(t *testing.T) {
+	tracker, minute := drift.NewTrafficTracker(drift.Default()), 0
+	run := func(d time.Duration, rate, size, slower float64) {
+		for range int(d / time.Minute) {
+			minute++
+			x := (80e-6 + size/1.5e9) * slower * (1 + 0.03*float64(minute*7%17-8)/8)
+			tracker.AddRound(drift.Round{
+				Time: time.Unix(int64(minute)*60, 0), Values: drift.Values{x}, Utilisation: 1 - math.Exp(-rate*(10e-6+size/3e9)),
+				Work: drift.Work{Known: true, Reads: rate, ReadBytes: rate * size},
+			}, record.Conditions{Kernel: "6.1"})
+		}
+	}
+	run(2*day, 1000, 8192, 1)
+	run(14*time.Hour, 1000, 8192, 2)
+	run(6*time.Hour, 500, 65536, 2)
+	run(3*day, 2000, 65536, 2*0.6)
+	assert.Equal(t, record.Regressed, tracker.StateOf(0))
+}
+
 // What is gathered of other work before a regression is found may be as slow: that the drive is no slower than then is no recovery.
 func TestADriveThatGotSlowUnderOtherWorkStaysSlow(t *testing.T) {
 	conditions := record.Conditions{Kernel: "6.1"}

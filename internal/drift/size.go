@@ -80,9 +80,10 @@ func (n *norm) otherWork(blocks []block, i int) bool {
 	return 2*others > len(blocks)
 }
 
-// atMost returns how much slower statistic i of a block of traffic is than in the blocks gathered since a regression began with I/Os
-// like these and no more of them, without the lowest tenth. More I/Os are not faster than fewer. It is missing if there are too few
-// blocks. The regression was taken off them. It was not taken off those from before: they may be as slow, as nobody could tell.
+// atMost returns how much slower statistic i of a block of traffic may be than in the blocks gathered since a regression began with
+// I/Os like these and no more of them, without the lowest tenth. More I/Os are not faster than fewer, but for what was not learned of
+// them: they may be sequential, or a little smaller. It is missing if there are too few blocks. The regression was taken off them. It
+// was not taken off those from before: they may be as slow, as nobody could tell.
 func (e *epoch) atMost(b block, i int, since int64) Shift {
 	var levels []Shift
 	for _, o := range e.Blocks {
@@ -95,7 +96,7 @@ func (e *epoch) atMost(b block, i int, since int64) Shift {
 		return missing
 	}
 	slices.Sort(levels)
-	return b.Level[i] - quantile(levels, 0.1)
+	return b.Level[i] - quantile(levels, 0.1) + ShiftOf(doubted)
 }
 
 // otherWorkBlocks is for how many blocks in a row others must do other work before it is learned: an hour.

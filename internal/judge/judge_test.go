@@ -219,6 +219,14 @@ func TestSlowRoundsHaveNoRatio(t *testing.T) {
 	assert.Equal(t, record.Degraded, v.Verdict)
 	assert.Zero(t, v.Ratio)
 	assert.Equal(t, record.BySlowRounds, m.node.Tracker("d00", "read-4k").DriftOf(0).Cause)
+
+	m.run(2*day, func(minute int) float64 { // now the others are slower, too
+		if minute%10 == 0 {
+			return 5
+		}
+		return 1.45
+	})
+	assert.InDelta(t, 1.45, m.verdict("d00").Ratio.Ratio, 0.05)
 }
 
 func TestSevereNeedsTwoWitnessesOrTenMinutes(t *testing.T) {

@@ -128,7 +128,7 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 			from = record.Regressed
 		}
 		w.WithHost = x.State == record.Regressed && n.hostSlowerWith(g, w, x.Since)
-		if !w.take(x, g.toldFrom(), n.now) {
+		if !w.take(x, g.toldFrom(), x.State == record.Regressed && g.expects(i, n.now), n.now) {
 			continue
 		}
 		out := g.event(drift.Event{

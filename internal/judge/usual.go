@@ -58,15 +58,21 @@ func (g *group) endAtUsual(now time.Time) (events []drift.Event) {
 		if w.Told == "" || w.Says != "" || !w.Host || blocks == 0 || 2*(by.Ratio()/w.Usual.ratio()-1) >= g.toldFrom()-1 {
 			continue
 		}
-		expected := false
-		for slot := drift.Slot(now.Add(-usualOver)); slot <= drift.Slot(now); slot++ {
-			expected = expected || g.host.Expected(i, slot) > 0
-		}
-		if !expected {
+		if !g.expects(i, now) {
 			events = append(events, g.host.End(i, now)...)
 		}
 	}
 	return events
+}
+
+// expects reports whether the host is expected to be slower at this time of day, or was so within usualOver.
+func (g *group) expects(i int, now time.Time) bool {
+	for slot := drift.Slot(now.Add(-usualOver)); slot <= drift.Slot(now); slot++ {
+		if g.host.Expected(i, slot) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (u *usual) validate() error {

@@ -34,9 +34,10 @@ type wander struct {
 	Says record.DriveVerdict `json:"says,omitempty"`
 	Told record.DriveVerdict `json:"told,omitempty"`
 	// Most is how many times slower the host has been at most, and Since when it was first slower by so much that it counts.
-	// The onset of the drift does not say that: the host may have been a little slower long before.
+	// The onset of the drift does not say that: the host may have been a little slower long before. Until is when it was last.
 	Most  float64   `json:"most,omitempty"`
 	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
 	// Caused says that conditions changed when the host became slower.
 	Caused bool `json:"caused,omitempty"`
 	// Drives are the drives that got slower, out of the Of that were compared. Mixed says that each that did not is
@@ -76,8 +77,8 @@ func (w *wander) nearlyAll() bool {
 }
 
 // take takes the current state of a statistic of the host, which is reported from a ratio on. It returns whether that
-// is news.
-func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
+// is news. If the host is expected to be slower at this time of day, that may hide that it still is.
+func (w *wander) take(x record.Drift, from float64, expected bool, now time.Time) bool {
 	if x.State != record.Regressed {
 		w.end(now)
 		return false
@@ -95,7 +96,7 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	}
 	if ratio < from || w.Of == 0 { // or the ratio is not known (0) now, or not whose it is; Told stays as it is
 		w.Says = ""
-		if w.Told == "" && ratio > 0 && w.Of > 0 {
+		if w.Told == "" && ratio > 0 && w.Of > 0 && !expected {
 			w.Since = time.Time{}
 		}
 		return false
@@ -103,6 +104,7 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	if w.Since.IsZero() {
 		w.Since = now
 	}
+	w.Until = now
 	w.Says, w.Most = ratedBy(ratio, w.Says), max(w.Most, ratio)
 	if w.knows(x.Since, now) {
 		w.Says = record.Watch
@@ -118,8 +120,11 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 // end notes that the host is as fast as usual. A slowdown that came with a change of conditions, or that lasted
 // longer than longestWave, is no wave.
 func (w *wander) end(now time.Time) {
-	if lasted := now.Sub(w.Since); w.Told != "" && !w.Caused && lasted <= longestWave {
-		w.Waves = append(w.Waves, wave{w.Most, lasted, now})
+	if w.Until.IsZero() { // the state of an older version does not have it
+		w.Until = now
+	}
+	if lasted := w.Until.Sub(w.Since); w.Told != "" && !w.Caused && lasted <= longestWave {
+		w.Waves = append(w.Waves, wave{w.Most, lasted, w.Until})
 		w.Waves = w.Waves[max(0, len(w.Waves)-maxWaves):]
 	}
 	*w = wander{Usual: w.Usual, Waves: w.Waves}
@@ -127,11 +132,11 @@ func (w *wander) end(now time.Time) {
 
 // knows reports whether an earlier wave was as slow and as long. A slowdown that came with a change of conditions is
 // something else, and so is one whose onset is longer ago than longestWave, even if it was less slow in between. Severe is news
-// unless it recurs at that time of day.
+// unless it is a host's that recurs at that time of day.
 func (w *wander) knows(onset, now time.Time) bool {
 	return !w.Caused && now.Sub(onset) <= longestWave && slices.ContainsFunc(w.Waves, func(before wave) bool {
 		return now.Sub(before.Ended).Abs() <= wandered && w.Says.Badness() <= ratedBy(before.Slower, "").Badness() &&
-			(w.Says != record.Severe || before.isAtTimeOfDay(w.Since)) &&
+			(w.Says != record.Severe || w.scope() == record.ScopeHost && before.isAtTimeOfDay(w.Since)) &&
 			w.Most < worseThanEver*before.Slower && float64(now.Sub(w.Since)) < longerThanEver*float64(before.Lasted)
 	})
 }

@@ -145,6 +145,55 @@ func TestAHostThatNeverWhollyRecoversIsToldInTheEnd(t *testing.T) {
 	assert.Equal(t, record.Degraded, worst)
 }
 
+// A severe batch is news, whatever other drives did at that time of day.
+func TestASevereBatchOfOtherDrivesIsTold(t *testing.T) {
+	testenv.Simulates(t)
+	m := newMachine(t, 12)
+	m.run(3*day, steady)
+	for _, id := range m.drives[:7] {
+		m.slower[id] = 2.2
+	}
+	m.run(4*time.Hour, steady)
+	for _, id := range m.drives {
+		m.slower[id] = 1
+	}
+	m.run(20*day-4*time.Hour, steady)
+	m.events = nil
+	for _, id := range m.drives[5:] {
+		m.slower[id] = 2.2
+	}
+	m.run(time.Hour, steady)
+	_, worst := m.toldOfHost()
+	assert.Equal(t, record.Severe, worst)
+}
+
+// For some days after a wave it is expected at its time of day. That must not make a lasting slowdown look like several short ones.
+func TestALastingSlowdownIsToldThoughAnEarlierOneIsExpected(t *testing.T) {
+	testenv.Simulates(t)
+	m := newMachine(t, 6)
+	m.run(3*day, steady)
+	m.run(11*time.Hour, slower(1.3))
+	m.run(2*day, steady)
+	m.events = nil
+	m.run(2*day, slower(1.3))
+	_, worst := m.toldOfHost()
+	assert.Equal(t, record.Degraded, worst)
+}
+
+// A wave ends when the host is no longer clearly slower, though it is a little slower for days after.
+func TestAWaveThatEndsGentlyIsNotALongOne(t *testing.T) {
+	testenv.Simulates(t)
+	m := newMachine(t, 6)
+	m.run(3*day, steady)
+	m.run(4*time.Hour, slower(1.3))
+	m.run(5*day, slower(1.12))
+	m.run(2*day, steady)
+	m.events = nil
+	m.run(12*time.Hour, slower(1.3))
+	times, _ := m.toldOfHost()
+	assert.Equal(t, 1, times)
+}
+
 // A wave is as long as the host was clearly slower: it may have been a little slower for a day before or in between.
 func TestAWaveThatBeganGentlyIsNotALongOne(t *testing.T) {
 	testenv.Simulates(t)
