@@ -131,7 +131,11 @@ func TestCapture(t *testing.T) {
 	require.NoError(t, err)
 	captured := map[string]record.Device{}
 	copies, err := device.Scan(sysfstest.Unpack(t, archive))
-	require.NoError(t, err)
+	if err != nil { // others detach loop devices while they are captured
+		for line := range strings.Lines(err.Error()) {
+			assert.Contains(t, line, "device loop")
+		}
+	}
 	for _, d := range copies {
 		captured[d.Name] = d
 	}
