@@ -96,10 +96,12 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 		return nil
 	}
 	text, evidence := "the drive's own traffic is slower than before", []string(nil)
-	if v.Source == "traffic" { // else the ratio is of a probe
-		if evidence = []string{v.Ratio.String()}; v.Ratio.Ratio == 0 {
-			text, evidence = "slow times of the drive's own traffic have become common; the others are as before", nil
-		}
+	switch {
+	case v.Source != "traffic": // the ratio is of a probe
+	case v.Ratio.Ratio == 0:
+		text = "slow times of the drive's own traffic have become common; the others are as before"
+	default:
+		evidence = append(evidence, v.Ratio.String())
 	}
 	if v.Unjudged != nil {
 		text, evidence = "the drive's own traffic was slower than before when it was last compared", append(evidence, v.Unjudged.String())

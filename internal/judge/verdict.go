@@ -176,10 +176,10 @@ func (s *source) drifted() iter.Seq[record.Drift] {
 // probes are fine. Witnesses that see at least severeRatio now, and have for long enough, are added to far.
 func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standing record.DriveVerdict, far map[string]bool, contradicted bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
-	if x.Cause == record.BySlowRounds && x.Ratio < degradedFrom(x, s.name) {
+	degraded, severe, sure := degradedFrom(x, s.name), s.severeFrom(x), degradedRatio
+	if x.Cause == record.BySlowRounds && x.Ratio < degraded {
 		ratio = record.Ratio{} // that is of the other rounds, which are about as before
 	}
-	degraded, severe, sure := degradedFrom(x, s.name), s.severeFrom(x), degradedRatio
 	if standing.Blames() {
 		degraded, sure = degraded*held, sure*held
 	}

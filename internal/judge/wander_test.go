@@ -116,17 +116,26 @@ func TestAHostThatIsSevereAtTheSameTimeOfDayIsToldOnce(t *testing.T) {
 	assert.Equal(t, record.Severe, worst)
 }
 
-// An outage of days does not recur at a time of day.
-func TestAHostThatIsSevereForDaysAgainIsTold(t *testing.T) {
+// A host that is slower again as it was before is told if that is no wave that it is known for.
+func TestWhatIsNoKnownWaveIsTold(t *testing.T) {
 	testenv.Simulates(t)
-	m := newMachine(t, 6)
-	m.run(3*day, steady)
-	m.run(4*day, slower(2.2))
-	m.run(4*day, steady)
-	m.events = nil
-	m.run(12*time.Hour, slower(2.2))
-	_, worst := m.toldOfHost()
-	assert.Equal(t, record.Severe, worst)
+	for name, c := range map[string]struct {
+		slower              float64
+		first, steady, last time.Duration
+		worst               record.DriveVerdict
+	}{
+		"an outage of days does not recur at a time of day":                                     {2.2, 4 * day, 4 * day, 12 * time.Hour, record.Severe},
+		"what is expected at its time of day for some days does not make several of a long one": {1.3, 11 * time.Hour, 2 * day, 2 * day, record.Degraded},
+	} {
+		m := newMachine(t, 6)
+		m.run(3*day, steady)
+		m.run(c.first, slower(c.slower))
+		m.run(c.steady, steady)
+		m.events = nil
+		m.run(c.last, slower(c.slower))
+		_, worst := m.toldOfHost()
+		assert.Equal(t, c.worst, worst, name)
+	}
 }
 
 // What recovers for two hours of each day, but not wholly, did not end by itself.
@@ -165,19 +174,6 @@ func TestASevereBatchOfOtherDrivesIsTold(t *testing.T) {
 	m.run(time.Hour, steady)
 	_, worst := m.toldOfHost()
 	assert.Equal(t, record.Severe, worst)
-}
-
-// For some days after a wave it is expected at its time of day. That must not make a lasting slowdown look like several short ones.
-func TestALastingSlowdownIsToldThoughAnEarlierOneIsExpected(t *testing.T) {
-	testenv.Simulates(t)
-	m := newMachine(t, 6)
-	m.run(3*day, steady)
-	m.run(11*time.Hour, slower(1.3))
-	m.run(2*day, steady)
-	m.events = nil
-	m.run(2*day, slower(1.3))
-	_, worst := m.toldOfHost()
-	assert.Equal(t, record.Degraded, worst)
 }
 
 // A wave ends when the host is no longer clearly slower, though it is a little slower for days after.

@@ -9,7 +9,7 @@ local drive(state) = |||
   * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
 ||| % state;
 
-// Its worst figure, since when, by whom, and what changed then.
+// Its worst figure, since when, by whom, and what changed then. Where only slow rounds have become common, the figure stays near 1 and says nothing.
 local evidence = text.verdict('drive', ['instance', 'id'], ' slower', ' than before or than its peers') + |||
   .
   {{- range printf "topk(1, ssdprobe_drive_health_info{instance=%q,id=%q,witnesses!=\"\"})" $labels.instance $labels.id | query }}

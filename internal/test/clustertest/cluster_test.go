@@ -71,7 +71,11 @@ func up(t *testing.T) {
 // sh runs commands of the document at the top of the repository, as the document says.
 func sh(t *testing.T, commands string) string {
 	t.Helper()
-	return run(t, exec.CommandContext(t.Context(), "bash", "-euc", commands))
+	return run(t, shell(t, commands))
+}
+
+func shell(t *testing.T, commands string) *exec.Cmd {
+	return exec.CommandContext(t.Context(), "bash", "-euc", commands)
 }
 
 func kubectl(t *testing.T, args ...string) string {
