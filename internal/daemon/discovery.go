@@ -189,6 +189,9 @@ func (d *Daemon) start(ctx, running context.Context, t wanted) {
 		d.remove(t.spec.ID)
 		return
 	}
+	if before, ok := d.current()[t.spec.ID]; ok {
+		w.countOn(before)
+	}
 	d.shared.judging.attach(w) // not before, because a hanging directory would attach a watch that nobody runs
 	ctx, cancel := context.WithCancel(running)
 	w.cancel = cancel

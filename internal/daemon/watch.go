@@ -142,6 +142,23 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	return w
 }
 
+// countOn continues the counters of the watch that w replaces: neither a reload nor a request of the command line
+// looks like a restart to those who read the metrics.
+func (w *watch) countOn(before *watch) {
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	for _, p := range w.probes {
+		i := slices.IndexFunc(before.probes, func(b *probeState) bool { return b.probe.Name == p.probe.Name })
+		if i < 0 {
+			continue
+		}
+		b := before.probes[i]
+		p.went, p.trouble = b.went, b.trouble
+		p.status = b.status
+		p.status.Probe, p.status.Rounds, p.status.Errors = p.probe, maps.Clone(b.status.Rounds), maps.Clone(b.status.Errors)
+	}
+}
+
 // newTracker returns an empty tracker for a probe.
 func newTracker(s drift.Settings, p record.Probe) *drift.Tracker {
 	t := drift.NewTracker(s)

@@ -170,7 +170,7 @@ func (d *daemon) awaitMore(t *testing.T, id, probe, outcome string, n float64) {
 	t.Helper()
 	before := d.rounds(t, id, probe, outcome)
 	eventually(t, fmt.Sprintf("%v more %s rounds of %s on %s", n, outcome, probe, id), func() bool {
-		// A watch that was replaced counts from zero.
+		// A target that was away counts from zero.
 		now := d.rounds(t, id, probe, outcome)
 		before = min(before, now)
 		return now >= before+n

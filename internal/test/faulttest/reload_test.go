@@ -59,6 +59,36 @@ func TestReloads(t *testing.T) {
 	d.stop(t)
 }
 
+// A reload that changes how a target is probed, and a request of the command line, set no counter back: Prometheus
+// would take that for a restart.
+func TestCountersGoOn(t *testing.T) {
+	t.Parallel()
+	dir, stateDir := testenv.OnDisk(t), t.TempDir()
+	id, configuration := fileID(dir), onFiles(t, dir)
+	d := startDaemonWith(t, nil, stateDir, configuration)
+	d.awaitMore(t, id, "read-4k", "ok", 3)
+	for name, replace := range map[string]func(){
+		"reload": func() { d.reload(t, configuration+"drift: {threshold: 0.3}\n", saysReloaded) },
+		"baseline reset": func() {
+			reset := ssdprobe(t, nil, "baseline", "reset", dir, "--config", d.config, "--state-dir", stateDir)
+			require.Equal(t, 0, reset.code, reset.stderr)
+		},
+	} {
+		read := labels{"id": id, "probe": "read-4k"}
+		before, skip := d.scrape(t), len(d.Stderr.Text())
+		replace()
+		d.Stderr.FindAfter(t, skip, "msg=watching ")
+		after := d.scrape(t)
+		for _, series := range []string{"ssdprobe_probe_read_bytes_total", "ssdprobe_probe_last_success_timestamp_seconds"} {
+			assert.GreaterOrEqual(t, after.of(series, read), before.of(series, read), "%s of %s", name, series)
+		}
+		ok := labels{"id": id, "probe": "read-4k", "outcome": "ok"}
+		assert.GreaterOrEqual(t, after.of("ssdprobe_probe_rounds_total", ok), before.of("ssdprobe_probe_rounds_total", ok), name)
+		d.awaitMore(t, id, "read-4k", "ok", 1)
+	}
+	d.stop(t)
+}
+
 // A configuration of 10 MB is refused after the first MB, and not parsed.
 func TestHugeConfiguration(t *testing.T) {
 	t.Parallel()
