@@ -47,6 +47,9 @@
     remoteInterruptsRatio: 0.5,
     remoteInterruptsFrom: 10,
 
+    // Restarts within an hour: more than an upgrade or a change of configuration takes.
+    restarts: 4,
+
     // What ssdprobe may cost: far above its normal cost (docs/benchmarks.md), so that only a fault exceeds it.
     cpuRatio: 0.05,
     cpuRatioOfTarget: 0.003,

@@ -7,6 +7,7 @@
 local alerts = [
   import 'alerts/speed.libsonnet',
   import 'alerts/measurement.libsonnet',
+  import 'alerts/hours.libsonnet',
   import 'alerts/health.libsonnet',
   import 'alerts/self.libsonnet',
   import 'alerts/kubernetes.libsonnet',

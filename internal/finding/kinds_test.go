@@ -162,7 +162,7 @@ func TestEveryAlertHasAFinding(t *testing.T) {
 	without := []string{
 		// Known only to other nodes or to Prometheus.
 		"SsdprobeDriveSlowerThanPeers", "SsdprobeNodeSlowerThanPeers", "SsdprobeFirmwareSlower", "SsdprobeChangeSlowedDrives",
-		"SsdprobeDown", "SsdprobePodsUnavailable", "SsdprobeNodeNotWatched", "SsdprobeTargetGone",
+		"SsdprobeDown", "SsdprobeNotScraped", "SsdprobeRestarting", "SsdprobePodsUnavailable", "SsdprobeNodeNotWatched", "SsdprobeTargetGone",
 		// About the cost of ssdprobe itself, which is reported elsewhere.
 		"SsdprobeCPUBudgetExceeded", "SsdprobeMemoryBudgetExceeded", "SsdprobeWriteBudgetExceeded",
 		// Shown on the page as a state, not as a finding.

@@ -42,8 +42,9 @@ const (
 
 // group is a group of Prometheus rules. Its fields are in the order in which people read them.
 type group struct {
-	Name  string `json:"name" yaml:"name"`
-	Rules []rule `json:"rules" yaml:"rules"`
+	Name     string `json:"name" yaml:"name"`
+	Interval string `json:"interval" yaml:"interval,omitempty"`
+	Rules    []rule `json:"rules" yaml:"rules"`
 }
 
 type rule struct {

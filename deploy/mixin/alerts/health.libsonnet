@@ -10,6 +10,8 @@ local critical = {
     It was clear until {{ . | first | value | humanizeTimestamp }}.
     {{- else }}
     It has been set for a day or more.{{ end }}{{ end }}
+    {{- with printf "{__name__=~\"ssdprobe_(nvme_critical_warning|drive_smart_passed)\",instance=%q,id=%q}" $labels.instance $labels.id | query }}{{ else }}
+    That is its last answer: now it gives none.{{ end }}
   |||,
 };
 
@@ -52,12 +54,17 @@ function(config) {
 
     {
       alert: 'SsdprobeCriticalWarning',
-      // A SATA or SAS drive has one verdict on itself.
+      // A SATA or SAS drive has one verdict on itself. A drive that sleeps or no longer answers has not taken its
+      // warning back, so the alert goes on. Once it has, the alert is kept for less than 20 minutes.
       expr: |||
         (
             max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!="temperature"}) == 1
           or
             label_replace(max by (job, instance, device, id) (ssdprobe_drive_smart_passed) == bool 0, "condition", "self_assessment", "", "") == 1
+          or
+            max by (job, instance, device, id, controller, condition) (ALERTS{alertname="SsdprobeCriticalWarning",condition!="temperature",alertstate="firing"})
+            unless on (job, instance, device, id, controller, condition) last_over_time(ssdprobe_nvme_critical_warning{condition!="temperature"}[20m]) == 0
+            unless on (job, instance, device, id) last_over_time(ssdprobe_drive_smart_passed[20m]) == 1
         )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
@@ -123,36 +130,6 @@ function(config) {
           {{- with printf "{__name__=~\"ssdprobe_(nvme|drive)_percentage_used_ratio\",instance=%q,id=%q,controller=%q} offset 30d"
           $labels.instance $labels.id $labels.controller | query }}
           30 days ago it was {{ . | first | value | humanizePercentage }}.{{ end }}
-        |||,
-      },
-    },
-
-    {
-      alert: 'SsdprobeMediaErrorsGrowing',
-      // The drive keeps the count across restarts, so an increase is a new error. Sectors of a SATA or SAS drive
-      // may be replaced or written, so their numbers may fall.
-      expr: |||
-        (
-            max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_media_errors_total[1d])) > 0
-          or
-            max by (job, instance, device, id) (
-                label_replace(ssdprobe_drive_uncorrectable_sectors - min_over_time(ssdprobe_drive_uncorrectable_sectors[1d]), "sectors", "uncorrectable", "", "")
-              or
-                label_replace(ssdprobe_drive_pending_sectors - min_over_time(ssdprobe_drive_pending_sectors[1d]), "sectors", "pending", "", "")
-            ) > 0
-        )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      |||,
-      'for': '5m',
-      keep_firing_for: '15m',
-      labels: { severity: 'warning' },
-      annotations: {
-        summary: 'A drive has new media errors.',
-        description: text.drive + |||
-          {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read than a day ago.{{ else -}}
-          had {{ printf "%.0f" $value }} unrecovered data integrity errors in the last 24 hours
-          {{- with printf "ssdprobe_nvme_media_errors_total{instance=%q,id=%q,controller=%q}"
-          $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value }} in the drive's life{{ end }}: data could not be read.{{ end }}
         |||,
       },
     },

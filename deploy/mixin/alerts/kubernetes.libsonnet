@@ -7,18 +7,27 @@ function(config) {
   rules: [
     {
       alert: 'SsdprobePodsUnavailable',
-      // More missing pods than nodes that are down, because those have other alerts. During a rollout,
-      // and while nodes join or leave, it is normal that pods are missing.
+      // More missing pods than nodes that are down and have one, because those have other alerts. During a
+      // rollout it is normal that pods are missing, and so are as many as nodes joined or left.
       expr: |||
         (
             max by (cluster, namespace, daemonset) (kube_daemonset_status_number_unavailable{daemonset=~"%(daemonSet)s",%(kubeStateMetricsSelector)s})
           > on (cluster) group_left ()
-            sum by (cluster) (kube_node_status_condition{condition="Ready",status="true"} == bool 0)
+            (
+                count by (cluster) (
+                  max by (cluster, node) (kube_node_status_condition{condition="Ready",status="true"}) == 0
+                  and on (cluster, node) kube_pod_info{created_by_kind="DaemonSet",created_by_name=~"%(daemonSet)s"}
+                )
+              or
+                0 * count by (cluster) (kube_node_status_condition)
+            )
         )
+        unless on (cluster, namespace, daemonset) changes(kube_daemonset_status_updated_number_scheduled[10m]) > 0
         unless on (cluster, namespace, daemonset) (
-            changes(kube_daemonset_status_updated_number_scheduled[10m]) > 0
-          or
-            changes(kube_daemonset_status_desired_number_scheduled[10m]) > 0
+            max by (cluster, namespace, daemonset) (kube_daemonset_status_number_unavailable)
+          <=
+            max by (cluster, namespace, daemonset) (max_over_time(kube_daemonset_status_desired_number_scheduled[10m]))
+          - min by (cluster, namespace, daemonset) (min_over_time(kube_daemonset_status_desired_number_scheduled[10m]))
         )
       ||| % config,
       'for': '15m',
@@ -31,6 +40,9 @@ function(config) {
           {{- with printf "max(kube_daemonset_status_desired_number_scheduled{namespace=%q,daemonset=%q})"
           $labels.namespace $labels.daemonset | query }}
           {{ . | first | value }} are wanted.{{ end }}
+          {{- range printf "topk(5, max by (node) (kube_pod_info{namespace=%q,created_by_kind=\"DaemonSet\",created_by_name=%q,node!=\"\"} and on (cluster, namespace, pod) kube_pod_status_ready{condition=\"true\"} == 0))"
+          $labels.namespace $labels.daemonset | query | sortByLabel "node" }}
+          One is on {{ .Labels.node }}.{{ end }}
         |||,
       },
     },
@@ -38,12 +50,13 @@ function(config) {
     {
       alert: 'SsdprobeNodeNotWatched',
       // `instance` is the node's name, or the address of its pod. SsdprobeDown covers pods
-      // that answered before. Other alerts cover nodes that are down.
+      // that answered before, SsdprobePodsUnavailable pods that are not ready. Other alerts cover nodes that are down.
       expr: |||
         (
           label_replace(
             max by (cluster, namespace, node) (
                 kube_pod_info{created_by_kind="DaemonSet",created_by_name=~"%(daemonSet)s",node!="",%(kubeStateMetricsSelector)s}
+              unless on (cluster, namespace, pod) kube_pod_status_ready{condition="true"} == 0
               unless on (pod_ip)
                 label_replace(ssdprobe_build_info{instance=~".+:[0-9]+"}, "pod_ip", "$1", "instance", "\\[?(.+?)\\]?:[0-9]+")
             ),
@@ -59,8 +72,8 @@ function(config) {
       annotations: {
         summary: 'A node has a pod of ssdprobe, but Prometheus has no metrics of it.',
         description: |||
-          There have been no metrics of {{ $labels.instance }} for more than 15 minutes, so its drives are not watched: the pod (namespace {{ $labels.namespace }}) does
-          not start, or Prometheus cannot reach it.
+          There have been no metrics of {{ $labels.instance }} for more than 15 minutes, so its drives are not watched, although the pod (namespace {{ $labels.namespace }}) is
+          not known to have failed: Prometheus does not reach it.
         |||,
       },
     },

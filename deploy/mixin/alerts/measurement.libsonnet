@@ -14,10 +14,14 @@ function(config) {
   rules: [
     {
       alert: 'SsdprobeProbeFailing',
-      // One failed round is not enough; three of one probe within half an hour are.
+      // One failed round is not enough; three of one probe within half an hour are. A busy drive has
+      // only two rounds in half an hour, so three within an hour are enough if none was good.
       expr: |||
         max by (job, instance, device, id) (
-          sum by (job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[30m])) > %(failedRounds)d - 0.5
+            sum by (job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[30m])) > %(failedRounds)d - 0.5
+          or
+            sum by (job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[1h])) > %(failedRounds)d - 0.5
+            unless on (job, instance, id, probe) increase(ssdprobe_probe_rounds_total{outcome="ok"}[1h]) > 0
         )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % config,
@@ -27,7 +31,7 @@ function(config) {
       annotations: {
         summary: 'I/Os on a drive fail.',
         description: text.drive + |||
-          fails: in the last 30 minutes {{ printf "%.0f" $value }} rounds of a probe failed or did not end in time.
+          fails: in the last hour at least {{ printf "%.0f" $value }} rounds of a probe failed or did not end in time.
           {{- range printf "sum by (errno) (ssdprobe_probe_errors_total{instance=%q,id=%q})"
           $labels.instance $labels.id | query | sortByLabel "errno" }}
           {{ .Labels.errno }}: {{ .Value }} I/Os since ssdprobe started.{{ end }}
@@ -113,134 +117,6 @@ function(config) {
           {{- with printf "max_over_time(timestamp(device:ssdprobe_device_info:unique{instance=%q,id=%q})[6h:1m])"
           $labels.instance $labels.id | query }}
           It was last seen at {{ . | first | value | humanizeTimestamp }}.{{ end }}
-        |||,
-      },
-    },
-
-    {
-      alert: 'SsdprobeNoResults',
-      // Rounds are skipped while a device is busy, which may go on for hours. The time counts
-      // from the last good round, or else from when both drive and daemon were there.
-      // A drive that was never written has nothing to measure. Other alerts cover a target
-      // that is down, a hanging device and a full run. After quiet hours the hours
-      // begin again. One alert for each drive, whatever its probes.
-      expr: |||
-        max by (job, instance, device, id) (
-          (
-              (time() - max by (job, instance, device, id, probe) (ssdprobe_probe_last_success_timestamp_seconds)) > %(noResultsHours)d * 3600
-            or
-                %(noResultsHours)d * 3600 + (max by (job, instance, device, id, probe) (ssdprobe_probe_rounds_total{outcome="ok"}) == 0)
-              and on (job, instance, id, probe) ssdprobe_probe_rounds_total{outcome="ok"} offset %(noResultsHours)dh
-              and on (job, instance) time() - process_start_time_seconds > %(noResultsHours)d * 3600
-          )
-          unless on (job, instance, id, probe) increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[%(noResultsHours)dh]) > 0
-          unless on (job, instance, id, probe) ssdprobe_probe_inflight_seconds > %(stuckSeconds)d
-          unless on (job, instance, id) ssdprobe_target_up == 0
-          unless on (job, instance, id) ssdprobe_run_in_progress == 1
-          unless on (job, instance) max_over_time(ssdprobe_quiet[%(noResultsHours)dh]) == 1
-        )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
-      'for': '15m',
-      keep_firing_for: '15m',
-      labels: { severity: 'warning' },
-      annotations: {
-        summary: 'A drive has not been measured for hours.',
-        description: text.drive + |||
-          has a probe without a good round for {{ $value | humanizeDuration }} or longer, so its current speed in that probe is not known.
-          Rounds in the last six hours, of probes without a good one:
-          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[6h]) > 0) unless on (probe) increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,outcome=\"ok\"}[6h]) > 0"
-          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
-        |||,
-      },
-    },
-
-    {
-      alert: 'SsdprobeBaselineNeverLearned',
-      // Learning takes an hour or two. After a change of conditions it starts again, but then there was
-      // a baseline within the day. One alert for each drive: about the probe that has learned least.
-      expr: |||
-        min by (job, instance, device, id) (
-          max by (job, instance, device, id, probe) (ssdprobe_baseline_samples / ssdprobe_baseline_samples_goal)
-          and on (job, instance, id, probe) ssdprobe_baseline_samples_goal offset 1d
-          unless on (job, instance, id, probe) max_over_time(ssdprobe_baseline_learned_timestamp_seconds[1d])
-          unless on (job, instance, id, probe) increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[1d]) > 0
-        )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      |||,
-      'for': '1h',
-      keep_firing_for: '1h',
-      labels: { severity: 'info' },
-      annotations: {
-        summary: 'A drive has no baseline after a day.',
-        description: text.drive + |||
-          has a probe without a baseline. It has been learning for more than a day and has {{ $value | humanizePercentage }} of the rounds
-          that it needs. Until then, it cannot notice that the drive becomes slower. Rounds in the last day, of probes that are learning:
-          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[1d]) > 0) and on (probe) ssdprobe_baseline_samples_goal{instance=%q,id=%q}"
-          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
-        |||,
-      },
-    },
-
-    {
-      alert: 'SsdprobeDriveNotJudged',
-      // A day, plus the hours of the first baseline. Other alerts cover a device that hangs or is gone,
-      // no good round at all (also since a restart), a baseline that is not learned, and a statistic
-      // that has regressed. A nearly empty drive has nothing to judge.
-      expr: |||
-        (
-          max by (job, instance, device, id) (
-            time() - ssdprobe_drift_unjudged_since_timestamp_seconds{reason!~"learning|hung|unavailable|unwritten"} > %(notJudgedHours)d * 3600
-            unless on (job, instance, id, probe) (
-              time() - ssdprobe_probe_last_success_timestamp_seconds > %(noResultsHours)d * 3600
-              or ssdprobe_probe_rounds_total{outcome="ok"} == 0
-            )
-            unless on (job, instance, id, probe, statistic) ssdprobe_drift_state{state="regressed"} == 1
-          )
-          or
-          max by (job, instance, device, id) (
-            time() - ssdprobe_device_unjudged_since_timestamp_seconds{reason!~"learning|hung|unavailable|unwritten"} > %(notJudgedHours)d * 3600
-            unless on (job, instance, id) ssdprobe_probe_rounds_total
-          )
-        )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
-      'for': '1h',
-      keep_firing_for: '1h',
-      labels: { severity: 'info' },
-      annotations: {
-        summary: 'A drive has not been judged for a day.',
-        description: text.drive + |||
-          has not been judged for {{ $value | humanizeDuration }}, at least in some statistics: it is not known whether it became slower.
-          {{- range printf "count by (probe, reason) (ssdprobe_drift_unjudged_since_timestamp_seconds{instance=%q,id=%q})"
-          $labels.instance $labels.id | query | sortByLabel "reason" | sortByLabel "probe" }}
-          Probe {{ .Labels.probe }}: {{ .Value }} of its statistics, reason {{ .Labels.reason }}.
-          {{- else }}{{ range printf "ssdprobe_device_unjudged_since_timestamp_seconds{instance=%q,id=%q}" $labels.instance $labels.id | query }}
-          Reason: {{ .Labels.reason }}.{{ end }}{{ end }}
-        |||,
-      },
-    },
-
-    {
-      alert: 'SsdprobeRunOverdue',
-      // The due time stays in the past until a run completes.
-      expr: |||
-        (
-          time() - max by (job, instance, device, id, suite) (ssdprobe_run_next_timestamp_seconds) > %(runOverdueDays)d * 86400
-          unless on (job, instance, id, suite) ssdprobe_run_in_progress == 1
-        )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
-      'for': '1h',
-      labels: { severity: 'info' },
-      annotations: {
-        summary: 'A scheduled run has not been completed.',
-        description: text.drive + |||
-          had no full run: suite {{ $labels.suite }} was due {{ $value | humanizeDuration }} ago and has not completed since
-          {{- with printf "ssdprobe_run_last_completion_timestamp_seconds{instance=%q,id=%q,suite=%q}"
-          $labels.instance $labels.id $labels.suite | query }}; its last run ended at {{ . | first | value | humanizeTimestamp }}
-          {{- else }}; it never ran here{{ end }}.
-          Its window may be too short, or the device too busy in it.
         |||,
       },
     },

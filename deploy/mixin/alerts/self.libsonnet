@@ -24,6 +24,46 @@ function(config) {
       },
     },
 
+    {
+      alert: 'SsdprobeNotScraped',
+      // The scrape job itself is gone: nothing says that a node is down. A job that was renamed has its
+      // instances under the new name. It ends after a day, as by then it was meant.
+      expr: |||
+        count by (job) (
+          present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m])
+          unless on (instance) ssdprobe_build_info
+          unless on (job) up
+        )
+      ||| % config,
+      'for': '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'Prometheus no longer scrapes ssdprobe.',
+        description: |||
+          Prometheus has no target left in scrape job {{ $labels.job }}, which had ssdprobe on {{ $value }} nodes within the last day, so their drives are not watched.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeRestarting',
+      // In between it answers, so it is not down.
+      expr: |||
+        max by (job, instance) (
+          changes(process_start_time_seconds[1h]) and on (job, instance) last_over_time(ssdprobe_build_info{%(selector)s}[1h])
+        ) >= %(restarts)d
+      ||| % config,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'ssdprobe restarts again and again.',
+        description: |||
+          ssdprobe on {{ $labels.instance }} has restarted at least {{ $value }} times in the last hour, so its drives are watched only at times; its log says why it ends.
+        |||,
+      },
+    },
+
     // These budgets are far above the normal cost (0.14 % of a core per target, 31 MiB
     // for 24 targets: docs/benchmarks.md), so that only a fault exceeds them.
     {

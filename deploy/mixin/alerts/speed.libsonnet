@@ -2,10 +2,13 @@
 local text = import '../text.libsonnet';
 
 // The node's verdict on a drive as a whole, which took its evidence. One alert for each drive, whatever
-// its probes and statistics. `scope` says whether it is one of a batch. topk takes one when two are seen
-// at once, as while a pod is replaced.
+// its probes and statistics. `scope` says whether it is one of a batch, and `failing` that it stalls or fails
+// I/Os: no host or batch explains that, so no alert about them silences it. topk takes one when two are seen at
+// once, as while a pod is replaced.
 local drive(state) = |||
-  topk by (job, instance, device, id) (1, max by (job, instance, device, id, scope) (ssdprobe_drive_health_info{state="%s"}))
+  topk by (job, instance, device, id) (1, max by (job, instance, device, id, scope, failing) (
+    label_replace(ssdprobe_drive_health_info{state="%s"}, "failing", "yes", "witnesses", ".*(errors|stalls).*")
+  ))
   * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
 ||| % state;
 

@@ -58,9 +58,9 @@ func ofNode(a rule) bool {
 	return !strings.Contains(a.Expr, "device") || strings.HasPrefix(a.Expr, "count by (job, instance, model) (")
 }
 
-// ofFleet reports whether an alert is about something that drives of many nodes share, and so belongs to no node.
+// ofFleet reports whether an alert is about something that many nodes share, and so belongs to no node.
 func ofFleet(a rule) bool {
-	return strings.HasPrefix(a.Expr, "max by (model, firmware) (") || strings.HasPrefix(a.Expr, "max by (condition, from, to) (")
+	return regexp.MustCompile(`^(max by \((model, firmware|condition, from, to)\)|count by \(job\)) \(`).MatchString(a.Expr)
 }
 
 // ofDaemonSet reports whether an alert is about all pods together, and so has no node.

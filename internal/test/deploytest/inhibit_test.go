@@ -40,6 +40,11 @@ func drive(alert, id string) labels {
 
 func verdict(alert, id, scope string) labels { return drive(alert, id).with(labels{"scope": scope}) }
 
+// failing is a verdict on a drive that stalls or fails I/Os.
+func failing(alert, id, scope string) labels {
+	return verdict(alert, id, scope).with(labels{"failing": "yes"})
+}
+
 func host(state string) labels {
 	return labels{"alertname": "SsdprobeHostSlower", "severity": "warning", "state": state}
 }
@@ -138,7 +143,7 @@ func (m manager) silent(t *testing.T) []string {
 // Some alerts are silent while a more severe or a wider alert fires, and arrive when that is
 // resolved; others are sent regardless. Each case has a node of its own.
 func TestInhibitRules(t *testing.T) {
-	const severe, degraded, beside, failing = "SsdprobeDriveSevere", "SsdprobeDriveDegraded", "SsdprobeDriveSlowerThanPeers", "SsdprobeProbeFailing"
+	const severe, degraded, beside, fails = "SsdprobeDriveSevere", "SsdprobeDriveDegraded", "SsdprobeDriveSlowerThanPeers", "SsdprobeProbeFailing"
 	cases := map[string]struct {
 		first        labels
 		silent, told []labels
@@ -146,17 +151,20 @@ func TestInhibitRules(t *testing.T) {
 		"a host that is severe": {
 			host("severe"),
 			[]labels{verdict(severe, "a", "drive"), verdict(degraded, "b", "batch"), drive(beside, "c"), batch("degraded"), batch("severe"), host("degraded")},
-			[]labels{drive("SsdprobeDriveWorn", "a"), drive("SsdprobeProbeStuck", "d")},
+			[]labels{drive("SsdprobeDriveWorn", "a"), drive("SsdprobeProbeStuck", "d"), failing(severe, "e", "drive"), failing(degraded, "f", "drive"), drive(fails, "a")},
 		},
 		"a host that is degraded": {
 			host("degraded"),
 			[]labels{verdict(degraded, "a", "drive"), drive(beside, "b"), batch("degraded")},
-			[]labels{verdict(severe, "c", "drive")},
+			[]labels{verdict(severe, "c", "drive"), failing(degraded, "e", "drive")},
 		},
 		"a batch that is severe": {
 			batch("severe"),
 			[]labels{verdict(severe, "a", "batch"), verdict(degraded, "b", "batch"), batch("degraded")},
-			[]labels{verdict(degraded, "c", "drive"), verdict(degraded, "d", "batch").with(labels{"model": "P5510"})},
+			[]labels{
+				verdict(degraded, "c", "drive"), verdict(degraded, "d", "batch").with(labels{"model": "P5510"}),
+				failing(severe, "e", "batch"), failing(degraded, "f", "batch"),
+			},
 		},
 		"a batch that is degraded": {
 			batch("degraded"),
@@ -165,20 +173,25 @@ func TestInhibitRules(t *testing.T) {
 		},
 		"a drive that is severe": {
 			verdict(severe, "a", "drive"),
-			[]labels{verdict(degraded, "a", "drive"), drive(beside, "a"), drive(failing, "a")},
-			[]labels{verdict(degraded, "b", "drive"), drive(failing, "b")},
+			[]labels{verdict(degraded, "a", "drive"), drive(beside, "a")},
+			[]labels{verdict(degraded, "b", "drive"), drive(fails, "a")},
+		},
+		"a drive that is severe because it fails": {
+			failing(severe, "a", "drive"),
+			[]labels{verdict(degraded, "a", "drive"), drive(beside, "a"), drive(fails, "a")},
+			[]labels{drive(fails, "b")},
 		},
 		"a drive that its node and the fleet have found": {
 			verdict(degraded, "a", "drive"), []labels{drive(beside, "a")}, []labels{drive(beside, "b")},
 		},
 		"a drive that hangs": {
 			drive("SsdprobeProbeStuck", "a").with(labels{"severity": "critical"}),
-			[]labels{verdict(severe, "a", "drive"), verdict(degraded, "a", "drive"), drive(failing, "a")},
+			[]labels{verdict(severe, "a", "drive"), verdict(degraded, "a", "drive"), drive(fails, "a")},
 			[]labels{verdict(severe, "b", "drive")},
 		},
 		"a drive whose I/O is held back": {
 			drive("SsdprobeProbeStuck", "a"),
-			[]labels{verdict(degraded, "a", "drive"), drive(failing, "a")},
+			[]labels{verdict(degraded, "a", "drive"), drive(fails, "a")},
 			nil,
 		},
 		"a severe drive whose I/O is held back": {
@@ -252,11 +265,18 @@ func TestInhibitRulesNameWhatIsThere(t *testing.T) {
 	for _, a := range rules(t, "alerts.yaml") {
 		names[a.Alert] = true
 	}
-	matcher := regexp.MustCompile(`^(\w+) (=~?) "?([^"]+?)"?$`)
+	matcher := regexp.MustCompile(`^(\w+) (=~?) "?([^"]*?)"?$`)
+	known := map[string]bool{"alertname": true}
+	for _, f := range firedInTests(t) {
+		for label := range f.Labels {
+			known[label] = true
+		}
+	}
 	for _, r := range file.Rules {
 		for _, m := range slices.Concat(r.Source, r.Target) {
 			parts := matcher.FindStringSubmatch(m)
 			require.NotNil(t, parts, m)
+			assert.True(t, known[parts[1]], "no alert has the label %s", parts[1])
 			if parts[1] != "alertname" {
 				continue
 			}

@@ -3,7 +3,9 @@ package deploytest
 import (
 	"fmt"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,7 +122,7 @@ func startPods(t *testing.T, pods []string, arguments ...string) server {
 	folder, err := filepath.Abs(rulesDir())
 	require.NoError(t, err)
 	var config strings.Builder
-	fmt.Fprintf(&config, "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s/rules.yaml, %s/alerts.yaml]\n", folder, folder)
+	fmt.Fprintf(&config, "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s/rules.yaml, %s]\n", folder, promptAlerts(t))
 	config.WriteString("scrape_configs:\n- job_name: ssdprobe\n  static_configs:\n")
 	for _, node := range nodes() {
 		for _, pod := range pods {
@@ -128,6 +130,16 @@ func startPods(t *testing.T, pods []string, arguments ...string) server {
 		}
 	}
 	return server{promtest.Start(t, config.String(), arguments...)}
+}
+
+// promptAlerts returns the path of a copy of the alerts in which no group has an interval of its own.
+func promptAlerts(t *testing.T) string {
+	t.Helper()
+	alerts, err := os.ReadFile(filepath.Join(rulesDir(), "alerts.yaml"))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "alerts.yaml")
+	require.NoError(t, os.WriteFile(path, regexp.MustCompile(`(?m)^    interval: .*\n`).ReplaceAll(alerts, nil), 0o600))
+	return path
 }
 
 // ask evaluates a query at one time, or over the half minute before it.

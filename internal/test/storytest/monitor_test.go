@@ -56,7 +56,7 @@ func deployed(t *testing.T, name string) string {
 	return path
 }
 
-var patience = regexp.MustCompile(`(?m)^( +(?:for|keep_firing_for): )(\w+)$`)
+var patience = regexp.MustCompile(`(?m)^( +(?:interval|for|keep_firing_for): )(\w+)$`)
 
 // quickAlerts writes a copy of the alerts in which the waiting times of alerts about drives are a
 // second for each minute. Alerts about the cost of ssdprobe itself are unchanged, because

@@ -1,0 +1,175 @@
+// Alerts that look back for hours. With thousands of nodes, they take Prometheus seconds, so they are evaluated
+// every five minutes, and in a group of their own: the alert about a drive that hangs does not wait for them.
+local text = import '../text.libsonnet';
+
+function(config) {
+  name: 'ssdprobe-hours',
+  interval: '5m',
+  rules: [
+    {
+      alert: 'SsdprobeNoResults',
+      // Rounds are skipped while a device is busy, which may go on for hours. The time counts
+      // from the last good round, or else from when both drive and daemon were there.
+      // A drive that was never written has nothing to measure. Other alerts cover a target
+      // that is down, a hanging device and a full run. After quiet hours the hours
+      // begin again. One alert for each drive, whatever its probes.
+      expr: |||
+        max by (job, instance, device, id) (
+          (
+              (time() - max by (job, instance, device, id, probe) (ssdprobe_probe_last_success_timestamp_seconds)) > %(noResultsHours)d * 3600
+            or
+                %(noResultsHours)d * 3600 + (max by (job, instance, device, id, probe) (ssdprobe_probe_rounds_total{outcome="ok"}) == 0)
+              and on (job, instance, id, probe) ssdprobe_probe_rounds_total{outcome="ok"} offset %(noResultsHours)dh
+              and on (job, instance) time() - process_start_time_seconds > %(noResultsHours)d * 3600
+          )
+          unless on (job, instance, id, probe) (
+              increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[%(noResultsHours)dh])
+            > on (job, instance, id, probe)
+              0.1 * sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total[%(noResultsHours)dh]))
+          )
+          unless on (job, instance, id, probe) ssdprobe_probe_inflight_seconds > %(stuckSeconds)d
+          unless on (job, instance, id) ssdprobe_target_up == 0
+          unless on (job, instance, id) ssdprobe_run_in_progress == 1
+          unless on (job, instance) max_over_time(ssdprobe_quiet[%(noResultsHours)dh]) == 1
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive has not been measured for hours.',
+        description: text.drive + |||
+          has a probe without a good round for {{ $value | humanizeDuration }} or longer, so its current speed in that probe is not known.
+          Rounds in the last six hours, of probes without a good one:
+          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[6h]) > 0) unless on (probe) increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,outcome=\"ok\"}[6h]) > 0"
+          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeBaselineNeverLearned',
+      // Learning takes an hour or two. After a change of conditions it starts again, but then there was
+      // a baseline within the day. One alert for each drive: about the probe that has learned least.
+      expr: |||
+        min by (job, instance, device, id) (
+          max by (job, instance, device, id, probe) (ssdprobe_baseline_samples / ssdprobe_baseline_samples_goal)
+          and on (job, instance, id, probe) ssdprobe_baseline_samples_goal offset 1d
+          unless on (job, instance, id, probe) max_over_time(ssdprobe_baseline_learned_timestamp_seconds[1d])
+          unless on (job, instance, id, probe) (
+              increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[1d])
+            > on (job, instance, id, probe)
+              0.1 * sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total[1d]))
+          )
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      |||,
+      'for': '1h',
+      keep_firing_for: '1h',
+      labels: { severity: 'info' },
+      annotations: {
+        summary: 'A drive has no baseline after a day.',
+        description: text.drive + |||
+          has a probe without a baseline. It has been learning for more than a day and has {{ $value | humanizePercentage }} of the rounds
+          that it needs. Until then, it cannot notice that the drive becomes slower. Rounds in the last day, of probes that are learning:
+          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[1d]) > 0) and on (probe) ssdprobe_baseline_samples_goal{instance=%q,id=%q}"
+          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeDriveNotJudged',
+      // A day, plus the hours of the first baseline. Other alerts cover a device that hangs or is gone,
+      // no good round at all (also since a restart), a baseline that is not learned, and a statistic
+      // that has regressed. A nearly empty drive has nothing to judge.
+      expr: |||
+        (
+          max by (job, instance, device, id) (
+            time() - ssdprobe_drift_unjudged_since_timestamp_seconds{reason!~"learning|hung|unavailable|unwritten"} > %(notJudgedHours)d * 3600
+            unless on (job, instance, id, probe) (
+              time() - ssdprobe_probe_last_success_timestamp_seconds > %(noResultsHours)d * 3600
+              or ssdprobe_probe_rounds_total{outcome="ok"} == 0
+            )
+            unless on (job, instance, id, probe, statistic) ssdprobe_drift_state{state="regressed"} == 1
+          )
+          or
+          max by (job, instance, device, id) (
+            time() - ssdprobe_device_unjudged_since_timestamp_seconds{reason!~"learning|hung|unavailable|unwritten"} > %(notJudgedHours)d * 3600
+            unless on (job, instance, id) ssdprobe_probe_rounds_total
+          )
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '1h',
+      keep_firing_for: '1h',
+      labels: { severity: 'info' },
+      annotations: {
+        summary: 'A drive has not been judged for a day.',
+        description: text.drive + |||
+          has not been judged for {{ $value | humanizeDuration }}, at least in some statistics: it is not known whether it became slower.
+          {{- range printf "count by (probe, reason) (ssdprobe_drift_unjudged_since_timestamp_seconds{instance=%q,id=%q})"
+          $labels.instance $labels.id | query | sortByLabel "reason" | sortByLabel "probe" }}
+          Probe {{ .Labels.probe }}: {{ .Value }} of its statistics, reason {{ .Labels.reason }}.
+          {{- else }}{{ range printf "ssdprobe_device_unjudged_since_timestamp_seconds{instance=%q,id=%q}" $labels.instance $labels.id | query }}
+          Reason: {{ .Labels.reason }}.{{ end }}{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeRunOverdue',
+      // The due time stays in the past until a run completes.
+      expr: |||
+        (
+          time() - max by (job, instance, device, id, suite) (ssdprobe_run_next_timestamp_seconds) > %(runOverdueDays)d * 86400
+          unless on (job, instance, id, suite) ssdprobe_run_in_progress == 1
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '1h',
+      labels: { severity: 'info' },
+      annotations: {
+        summary: 'A scheduled run has not been completed.',
+        description: text.drive + |||
+          had no full run: suite {{ $labels.suite }} was due {{ $value | humanizeDuration }} ago and has not completed since
+          {{- with printf "ssdprobe_run_last_completion_timestamp_seconds{instance=%q,id=%q,suite=%q}"
+          $labels.instance $labels.id $labels.suite | query }}; its last run ended at {{ . | first | value | humanizeTimestamp }}
+          {{- else }}; it never ran here{{ end }}.
+          Its window may be too short, or the device too busy in it.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeMediaErrorsGrowing',
+      // The drive keeps the count across restarts, so an increase is a new error. Sectors of a SATA or SAS drive
+      // may be replaced or written, so their numbers may fall.
+      expr: |||
+        (
+            max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_media_errors_total[1d])) > 0
+          or
+            max by (job, instance, device, id) (
+                label_replace(ssdprobe_drive_uncorrectable_sectors - min_over_time(ssdprobe_drive_uncorrectable_sectors[1d]), "sectors", "uncorrectable", "", "")
+              or
+                label_replace(ssdprobe_drive_pending_sectors - min_over_time(ssdprobe_drive_pending_sectors[1d]), "sectors", "pending", "", "")
+            ) > 0
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      |||,
+      'for': '5m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive has new media errors.',
+        description: text.drive + |||
+          {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read than a day ago.{{ else -}}
+          had {{ printf "%.0f" $value }} unrecovered data integrity errors in the last 24 hours
+          {{- with printf "ssdprobe_nvme_media_errors_total{instance=%q,id=%q,controller=%q}"
+          $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value }} in the drive's life{{ end }}: data could not be read.{{ end }}
+        |||,
+      },
+    },
+  ],
+}
