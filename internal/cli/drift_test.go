@@ -169,6 +169,7 @@ func TestDriftReplayOfDrivesThatPrometheusKnows(t *testing.T) {
 
 func TestDriftMistakes(t *testing.T) {
 	good := file(t, "h.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\n0,1e-4,1e-4,1e-4,1\n")
+	disordered := file(t, "d.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\n60,1e-4,1e-4,1e-4,1\n0,1e-4,1e-4,1e-4,1\n")
 	state := learned(t)
 	for name, c := range map[string]struct {
 		args []string
@@ -181,7 +182,9 @@ func TestDriftMistakes(t *testing.T) {
 		"no histories":        {[]string{"drift", "replay", t.TempDir()}, 2, "has no file whose name ends in .csv"},
 		"no such file":        {[]string{"drift", "replay", "/no/such.csv"}, 2, "/no/such.csv"},
 		"no such column":      {[]string{"drift", "replay", file(t, "x.csv", "time\n")}, 2, "the header lacks latency_p50_seconds"},
-		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 1, "line 2"},
+		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 2, "x.csv: line 2"},
+		"back in time":        {[]string{"drift", "replay", disordered}, 2, disordered + `: line 3: time "0" is before the "60" of line 2; sort the rows by time`},
+		"back in a folder":    {[]string{"drift", "replay", filepath.Dir(disordered)}, 2, disordered + ": line 3: "},
 		"no drives":           {[]string{"drift", "replay", "--prometheus", "http://x"}, 2, "--prometheus: which drives? want --device, --instance"},
 		"one and many":        {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--model", "b"}, 2, "--model: cannot be given with --device"},
 		"utilisation of many": {[]string{"drift", "replay", "--prometheus", "http://x", "--model", "b", "--utilisation", "x"}, 2, "--utilisation: applies to one drive"},

@@ -43,7 +43,8 @@ all drives of a node together. Use it to try settings on your own data. Text out
 the verdicts, the drives, the worst first, and plots. jsonl has a line per change, as it
 happens. json has everything in one object.
 
-A CSV file has a header with the column time (unix seconds or RFC 3339) and
+A CSV file has its rows in order of time, and a header with the column time (unix seconds
+or RFC 3339) and
   latency_p50_seconds, latency_p95_seconds, latency_p99_seconds, iops
       a round of a probe; all empty where it was refused
   others_read_latency_seconds, others_write_latency_seconds,
@@ -204,10 +205,7 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		if err == nil {
 			err = a.printReplay(ctx, drives, settings, o.form)
 		}
-		if errors.Is(err, replay.ErrAmbiguous) || errors.Is(err, replay.ErrQuery) {
-			return usage(err)
-		}
-		return cured("--prometheus", err)
+		return cured("--prometheus", wrongInput(err))
 	}
 	if info, err := os.Stat(files[0]); err == nil && info.IsDir() {
 		return a.replayFolder(ctx, files[0], settings, o.form)
@@ -217,12 +215,22 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		return usage(err)
 	}
 	defer in.Close()
-	history, err := replay.NewReader(bufio.NewReader(in))
+	history, err := replay.NewReader(files[0], bufio.NewReader(in))
 	if err != nil {
-		return usage(fmt.Errorf("%s: %w", files[0], err))
+		return wrongInput(err)
 	}
 	name := strings.TrimSuffix(filepath.Base(files[0]), ".csv")
-	return a.printReplay(ctx, one(name, history), settings, o.form)
+	return wrongInput(a.printReplay(ctx, one(name, history), settings, o.form))
+}
+
+// wrongInput marks an error about the history, or about which one was asked for, as a mistake of the caller.
+func wrongInput(err error) error {
+	for _, mistake := range []error{replay.ErrHistory, replay.ErrQuery, replay.ErrAmbiguous} {
+		if errors.Is(err, mistake) {
+			return usage(err)
+		}
+	}
+	return err
 }
 
 // one returns a node with a single drive.
@@ -236,7 +244,7 @@ func (a *app) replayFolder(ctx context.Context, path string, settings drift.Sett
 		return usage(err)
 	}
 	defer folder.Close()
-	return a.printReplay(ctx, folder.Drives, settings, form)
+	return wrongInput(a.printReplay(ctx, folder.Drives, settings, form))
 }
 
 func (a *app) printReplay(ctx context.Context, drives []replay.Drive, settings drift.Settings, form output) error {

@@ -47,6 +47,21 @@ type Query struct {
 	Utilisation string
 }
 
+// drives names the drives that the query is about: "nvme0n1 of stor-07:10040".
+func (q Query) drives() string {
+	which := q.Device
+	switch {
+	case q.Device == "" && q.Model != "":
+		which = "model " + q.Model
+	case q.Device == "":
+		return q.Instance
+	}
+	if q.Instance != "" {
+		which += " of " + q.Instance
+	}
+	return which
+}
+
 func (q Query) validate() error {
 	switch {
 	case q.URL == "":
@@ -113,7 +128,7 @@ func (p *Prometheus) Next(ctx context.Context) (Sample, error) {
 		}
 		page, err := p.read(ctx, p.next, end)
 		if err != nil {
-			return Sample{}, fmt.Errorf("read a history from prometheus: %w", err)
+			return Sample{}, fmt.Errorf("read the history of %s from prometheus: %w", p.query.drives(), err)
 		}
 		p.page, p.next = page, end.Add(p.query.Step)
 	}

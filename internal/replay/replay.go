@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Source yields samples in order of time, and io.EOF after the last one.
+// Source yields samples in order of time, and io.EOF after the last one. Its errors say whose history it is.
 type Source interface {
 	Next(ctx context.Context) (Sample, error)
 }
