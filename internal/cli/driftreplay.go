@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -90,10 +91,28 @@ target and its traffic.`,
     --utilisation 'rate(node_disk_io_time_seconds_total{
         device="nvme0n1",instance="stor-07:9100"}[5m])'`,
 		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error { return a.replay(c.Context(), c.InOrStdin(), args, o) },
+	}
+	query := o.queryFlags()
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if given := changed(query); len(given) > 0 && len(args) > 0 && o.prometheus == "" {
+			return usage(fmt.Errorf("%s: only for --prometheus; %s is replayed as a whole", strings.Join(given, ", "), args[0]))
+		}
+		return a.replay(c.Context(), c.InOrStdin(), args, o)
 	}
 	f := c.Flags()
+	f.AddFlagSet(query)
 	f.StringVar(&o.prometheus, "prometheus", "", "read from the Prometheus server at this `URL`")
+	f.StringVar(&o.smallestEffect, "smallest-effect", "", "smallest shift that matters (`RATIO`), as drift.smallest_effect")
+	f.StringVar(&o.falseAlarms, "false-alarms", "", "false alarms in a year (`NUMBER`), as drift.false_alarms_per_device_year")
+	f.StringVar(&o.threshold, "threshold", "", "smallest shift judged on the first day (`RATIO`), as drift.threshold")
+	f.IntVar(&o.baselineRounds, "baseline-rounds", 0, "rounds in an early baseline (`COUNT`), as drift.baseline_rounds")
+	addOutput(c, &o.form, outputJSONL)
+	return c
+}
+
+// queryFlags returns the flags that say what to ask Prometheus, and how.
+func (o *replayOptions) queryFlags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.StringVar(&o.device, "device", "", "prometheus: `NAME` in the label device or id")
 	f.StringVar(&o.instance, "instance", "", "prometheus: label instance (`HOST:PORT`): all of its drives, or the one that --device names")
 	f.StringVar(&o.model, "model", "", "prometheus: all drives with this `MODEL` in the label model")
@@ -102,13 +121,19 @@ target and its traffic.`,
 	f.StringVar(&o.end, "end", "now", "prometheus: end at this `TIME`: RFC 3339, unix seconds, or how long ago")
 	f.StringVar(&o.step, "step", "1m", "prometheus: time between samples (`DURATION`)")
 	f.StringVar(&o.utilisation, "utilisation", "", "prometheus: `PROMQL` of the share (0 to 1) of time that others use the device")
-	f.StringVar(&o.smallestEffect, "smallest-effect", "", "smallest shift that matters (`RATIO`), as drift.smallest_effect")
-	f.StringVar(&o.falseAlarms, "false-alarms", "", "false alarms in a year (`NUMBER`), as drift.false_alarms_per_device_year")
-	f.StringVar(&o.threshold, "threshold", "", "smallest shift judged on the first day (`RATIO`), as drift.threshold")
-	f.IntVar(&o.baselineRounds, "baseline-rounds", 0, "rounds in an early baseline (`COUNT`), as drift.baseline_rounds")
 	o.server.add(f)
-	addOutput(c, &o.form, outputJSONL)
-	return c
+	return f
+}
+
+// changed returns the flags that were given, as they are typed.
+func changed(flags *pflag.FlagSet) []string {
+	var given []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			given = append(given, "--"+f.Name)
+		}
+	})
+	return given
 }
 
 // settings returns the drift settings of the configuration, overridden by the flags.
