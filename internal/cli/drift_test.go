@@ -133,6 +133,36 @@ func TestDriftReplayFromPrometheus(t *testing.T) {
 	assert.Contains(t, got.stderr, "connection refused")
 }
 
+// What Prometheus does not have is not taken for a drive without drift, in whatever form that is printed.
+func TestDriftReplayOfWhatPrometheusLacks(t *testing.T) {
+	knows := false // the drive, but no round of it
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kind, result := "matrix", ""
+		if strings.HasPrefix(r.FormValue("query"), "last_over_time(") {
+			kind = "vector"
+		}
+		if knows && strings.Contains(r.FormValue("query"), "ssdprobe_device_info") {
+			result = `{"metric": {"instance": "a:1", "device": "nvme0n1", "id": "eui.1", "model": "X"}, "value": [3600, "1"]}`
+		}
+		fmt.Fprintf(w, `{"status": "success", "data": {"resultType": %q, "result": [%s]}}`, kind, result)
+	}))
+	defer server.Close()
+	replay := func(args ...string) done {
+		return in(append([]string{"drift", "replay", "--prometheus", server.URL, "--start", "0", "--end", "3600"}, args...)...)
+	}
+	for _, form := range []string{"text", "json", "jsonl"} {
+		got := replay("--device", "nosuch", "--output", form)
+		assert.Equal(t, 2, got.code)
+		assert.Empty(t, got.stdout)
+		assert.Equal(t, "ssdprobe: read a history from prometheus: "+server.URL+" has no round of the probe read-4k and no traffic of nosuch"+
+			" from 1970-01-01T00:00:00Z to 1970-01-01T01:00:00Z; see the labels device, id, instance and probe of ssdprobe_probe_iops\n", got.stderr)
+	}
+	knows = true
+	got := replay("--instance", "a:1", "--probe", "read-5k")
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, "has no round of the probe read-5k and no traffic of a:1 from ")
+}
+
 // All drives of a node, and all of a model, are found by the labels of their metrics.
 func TestDriftReplayOfDrivesThatPrometheusKnows(t *testing.T) {
 	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -97,7 +97,7 @@ target and its traffic.`,
 		if given := changed(query); len(given) > 0 && len(args) > 0 && o.prometheus == "" {
 			return usage(fmt.Errorf("%s: only for --prometheus; %s is replayed as a whole", strings.Join(given, ", "), args[0]))
 		}
-		return a.replay(c.Context(), c.InOrStdin(), args, o)
+		return wrongInput(a.replay(c.Context(), c.InOrStdin(), args, o))
 	}
 	f := c.Flags()
 	f.AddFlagSet(query)
@@ -228,9 +228,9 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		}
 		drives, err := replay.PrometheusDrives(ctx, client, q)
 		if err == nil {
-			err = a.printReplay(ctx, drives, settings, o.form)
+			err = a.printReplay(ctx, drives, settings, o.form, q.NothingFound())
 		}
-		return cured("--prometheus", wrongInput(err))
+		return cured("--prometheus", err)
 	}
 	if info, err := os.Stat(files[0]); err == nil && info.IsDir() {
 		return a.replayFolder(ctx, files[0], settings, o.form)
@@ -242,10 +242,10 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 	defer in.Close()
 	history, err := replay.NewReader(files[0], bufio.NewReader(in))
 	if err != nil {
-		return wrongInput(err)
+		return err
 	}
 	name := strings.TrimSuffix(filepath.Base(files[0]), ".csv")
-	return wrongInput(a.printReplay(ctx, one(name, history), settings, o.form))
+	return a.printReplay(ctx, one(name, history), settings, o.form, nil)
 }
 
 // wrongInput marks an error about the history, or about which one was asked for, as a mistake of the caller.
@@ -269,23 +269,30 @@ func (a *app) replayFolder(ctx context.Context, path string, settings drift.Sett
 		return usage(err)
 	}
 	defer folder.Close()
-	return wrongInput(a.printReplay(ctx, folder.Drives, settings, form))
+	return a.printReplay(ctx, folder.Drives, settings, form, nil)
 }
 
-func (a *app) printReplay(ctx context.Context, drives []replay.Drive, settings drift.Settings, form output) error {
+// printReplay judges the drives and prints the result. empty is the error if there is nothing to judge; nil if that is
+// a result, too.
+func (a *app) printReplay(ctx context.Context, drives []replay.Drive, settings drift.Settings, form output, empty error) error {
+	var emit func(replay.Line) error
 	if form == outputJSONL {
-		_, err := replay.RunNode(ctx, drives, settings, func(l replay.Line) error {
+		emit = func(l replay.Line) error {
 			text, err := json.Marshal(l)
 			if err == nil {
 				_, err = a.stdout.Write(append(printable.JSON(text), '\n'))
 			}
 			return err
-		})
-		return err
+		}
 	}
-	r, err := replay.RunNode(ctx, drives, settings, nil)
-	if err != nil {
+	r, err := replay.RunNode(ctx, drives, settings, emit)
+	switch {
+	case err != nil:
 		return err
+	case r.Empty() && empty != nil:
+		return empty
+	case form == outputJSONL:
+		return nil
 	}
 	return a.show(form, r, r.Text)
 }

@@ -47,7 +47,7 @@ type Query struct {
 	Utilisation string
 }
 
-// drives names the drives that the query is about: "nvme0n1 of stor-07:10040".
+// drives names the drives that the query is about: "nvme0n1 on stor-07:10040".
 func (q Query) drives() string {
 	which := q.Device
 	switch {
@@ -57,9 +57,20 @@ func (q Query) drives() string {
 		return q.Instance
 	}
 	if q.Instance != "" {
-		which += " of " + q.Instance
+		which += " on " + q.Instance
 	}
 	return which
+}
+
+// NothingFound is the error when Prometheus has nothing to judge of the drives. It wraps ErrQuery.
+func (q Query) NothingFound() error {
+	return fmt.Errorf("%w: %s has no round of the probe %s and no traffic of %s %s; see the labels device, id, instance and probe of ssdprobe_probe_iops",
+		ErrQuery, q.URL, q.Probe, q.drives(), q.span())
+}
+
+// span names the time that the query is about.
+func (q Query) span() string {
+	return fmt.Sprintf("from %s to %s", q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
 }
 
 func (q Query) validate() error {

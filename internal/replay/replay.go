@@ -107,6 +107,9 @@ type Report struct {
 	samples int
 }
 
+// Empty reports whether the histories held nothing to judge.
+func (r *Report) Empty() bool { return r.samples == 0 }
+
 // DriveReport is the final state of a drive.
 type DriveReport struct {
 	Drive string `json:"drive"`
