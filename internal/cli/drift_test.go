@@ -287,7 +287,7 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 
 	pinned := run("baseline", "pin", "nvme0n1", "--probe", "read-4k")
 	require.Equal(t, 0, pinned.code, pinned.stderr)
-	assert.Equal(t, "baselines of /dev/nvme0n1 pinned\n", pinned.stderr)
+	assert.Equal(t, "baseline of read-4k on /dev/nvme0n1 pinned\n", pinned.stderr)
 	assert.Contains(t, run("baseline", "show").stdout, ", pinned")
 	assert.Contains(t, run("drift").stdout, "read-4k: pinned final baseline of 1 440 rounds")
 	for _, args := range [][]string{{"drift", "accept", "nvme0n1", "--note", "x"}, {"baseline", "reset", "nvme0n1"}} {
@@ -409,8 +409,11 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 
 	pinned := ssdprobe(t, "baseline", "pin", dir, "--probe", "read-4k", "--state-dir", state)
 	require.Equal(t, 0, pinned.code, pinned.stderr)
-	assert.Regexp(t, `^baselines of \S+ pinned\n$`, pinned.stderr)
+	assert.Regexp(t, `^baseline of read-4k on \S+ pinned\n$`, pinned.stderr)
 	p.Stderr.Find(t, `request carried out.*asked="pin baselines"`)
+	pinned = ssdprobe(t, "baseline", "pin", dir, "--state-dir", state)
+	require.Equal(t, 0, pinned.code, pinned.stderr)
+	assert.Regexp(t, `^baselines of \S+ pinned: (\S+, )*read-4k\b`, pinned.stderr)
 	shows := func(text string) func() bool {
 		return func() bool { return strings.Contains(ssdprobe(t, "drift", "--url", url).stdout, text) }
 	}

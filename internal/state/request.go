@@ -268,7 +268,9 @@ func (r Request) changed(state drift.State, now time.Time) (after drift.State, k
 	case r.Accept != "":
 		after, err = state.Accept(now, r.Accept)
 	case r.Pin != nil:
-		after, err = state.Pin(*r.Pin)
+		if after, err = state.Pin(*r.Pin); errors.Is(err, drift.ErrNotLearned) {
+			err = drift.ErrNotLearned // Change says what was asked, which may be to unpin
+		}
 	case state.Pinned(nil):
 		return state, true, drift.ErrPinned
 	default:
