@@ -306,6 +306,38 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	assert.Equal(t, 1, run("drift", "accept", "nvme0n1", "--note", "again").code, "there is nothing left to accept")
 }
 
+// The reason of a refusal is that of the probe whose level is to become normal, and not those of probes that have none.
+func TestAcceptIsRefusedForTheReasonThatCounts(t *testing.T) {
+	at := learned(t)
+	dir, err := state.Open(at)
+	require.NoError(t, err)
+	target, _, err := dir.Target("eui.1")
+	require.NoError(t, err)
+	tracker := drift.NewTracker(drift.Default())
+	for r := range (drifttest.Stream{Kind: "double", Noise: "quiet", Seed: 3, Days: 4}).Rounds() {
+		tracker.AddRound(r.Round, r.Conditions)
+		if tracker.Drift()[0].State == record.Regressed {
+			break
+		}
+	}
+	target.Probes = map[string]drift.State{"read-128k": target.Probes["read-128k"], "read-4k": tracker.State(), "new": {}}
+	require.NoError(t, dir.SaveTarget(target))
+	accept := func(more ...string) done {
+		return in(append([]string{"drift", "accept", "nvme0n1", "--note", "x", "--state-dir", at}, more...)...)
+	}
+
+	const moving = `^ssdprobe: accept the current level of eui\.1: p50: it is [\d.]+ times slower .*: the level is moving; wait .* \(probe read-4k\)\n$`
+	for _, more := range [][]string{nil, {"--probe", "read-4k"}} {
+		refused := accept(more...)
+		assert.Equal(t, 1, refused.code)
+		assert.Regexp(t, moving, refused.stderr)
+	}
+	calm := accept("--probe", "read-128k")
+	assert.Equal(t, 1, calm.code)
+	assert.Equal(t, "ssdprobe: accept the current level of eui.1: no drift was found, so there is nothing to accept (probe read-128k); "+
+		"ssdprobe drift explain nvme0n1 shows its state\n", calm.stderr)
+}
+
 // slowNode stores a node with five drives of a model. The last one was slow from its first day; later the host
 // made all of them slower.
 func slowNode(t *testing.T) string {
