@@ -269,7 +269,7 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 
 	text := run("drift", "explain", "nvme0n1")
 	require.Equal(t, 0, text.code, text.stderr)
-	assert.Contains(t, text.stderr, "no daemon answers at 127.0.0.1:1; this is what was last stored")
+	assert.Contains(t, text.stderr, "no daemon answers at http://127.0.0.1:1; this is what was last stored")
 	assert.Contains(t, text.stdout, "read-4k: final baseline of 1 440 rounds in 288 five-minute blocks")
 	assert.Contains(t, text.stdout, "The level has moved: a CUSUM has reached its threshold")
 
@@ -304,6 +304,25 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	assert.Contains(t, text.stdout, "moved to the slow slot (accepted p50 1.")
 	assert.NotContains(t, text.stdout, "regressed")
 	assert.Equal(t, 1, run("drift", "accept", "nvme0n1", "--note", "again").code, "there is nothing left to accept")
+}
+
+// The daemon that was asked is the one that the state directory names, and not the one of the configuration.
+func TestWhichDaemonDoesNotAnswer(t *testing.T) {
+	stored, nothing := learned(t), t.TempDir()
+	const asked = "http://127.0.0.1:2"
+	for _, at := range []string{stored, nothing} {
+		dir, err := state.Open(at)
+		require.NoError(t, err)
+		require.NoError(t, dir.Announce([]string{asked}))
+	}
+	for _, args := range [][]string{
+		{"drift", "--state-dir", stored}, {"drift", "--state-dir", nothing},
+		{"drift", "explain", "nvme0n1", "--state-dir", stored}, {"drift", "explain", "nvme0n1", "--state-dir", nothing},
+	} {
+		got := in(append(args, "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]"))...)
+		assert.Contains(t, got.stderr, "no daemon answers at "+asked, args)
+		assert.NotContains(t, got.stderr, "127.0.0.1:1", args)
+	}
 }
 
 // The reason of a refusal is that of the probe whose level is to become normal, and not those of probes that have none.
