@@ -46,6 +46,7 @@ type runOptions struct {
 	rounds       int
 	roundsGiven  bool
 	repeats      int
+	repeatsGiven bool
 	set          []string
 	evenIfBusy   bool
 	saveBaseline bool
@@ -132,7 +133,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 			case o.job != "":
 				o.suite = ownJob
 			}
-			o.roundsGiven = c.Flags().Changed("rounds")
+			o.roundsGiven, o.repeatsGiven = c.Flags().Changed("rounds"), c.Flags().Changed("repeats")
 			for _, name := range []string{"folder", "keep-fio"} { // empty if a shell variable is not set
 				if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 					return usage(fmt.Errorf("--%s: is empty; want the name of a new directory", name))
@@ -219,7 +220,7 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	if o.roundsGiven && o.suite != run.ProbeSuite {
 		bad("--rounds: is for the probes, not for %s", o.suite)
 	}
-	if o.repeats < 0 || o.repeats > 1000 {
+	if o.repeatsGiven && (o.repeats < 1 || o.repeats > 1000) {
 		bad("--repeats: %d is out of range; want 1 to 1000", o.repeats)
 	}
 	if o.rounds < 1 || o.rounds > 10_000 {
