@@ -452,7 +452,9 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 	assert.Empty(t, got.stderr)
 	unknown := ssdprobe(t, "drift", "explain", "nvme9n9", "--url", url)
 	assert.Equal(t, 2, unknown.code)
-	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"`)
+	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"; see ssdprobe drift --url `+url, "devices would show those of this node")
+	unknown = ssdprobe(t, "drift", "explain", "nvme9n9", "--state-dir", state)
+	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"; see ssdprobe devices`+"\n")
 
 	calm := ssdprobe(t, "drift", "accept", dir, "--note", "x", "--state-dir", state)
 	assert.Equal(t, 1, calm.code)

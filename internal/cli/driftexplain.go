@@ -102,7 +102,7 @@ func (o daemonOf) explanation(ctx context.Context, address, target string) (repo
 	if err != nil {
 		return report.Explained{}, err
 	}
-	found, err := findWatched(s.Targets, target, "the daemon at "+address+" watches")
+	found, err := findWatched(s.Targets, target, "the daemon at "+address+" watches", o.seeTargets())
 	if err != nil {
 		return report.Explained{}, err
 	}

@@ -37,7 +37,7 @@ func unsaved(ctx context.Context, dir state.Dir, typed, probe string) (t record.
 	if err != nil {
 		return t, false
 	}
-	if t, err = findWatched(s.Targets, typed, "the daemon watches"); err != nil {
+	if t, err = findWatched(s.Targets, typed, "the daemon watches", daemonOf{}.seeTargets()); err != nil {
 		return t, false
 	}
 	return t, probe == "" || slices.ContainsFunc(t.Probes, func(p record.ProbeStatus) bool { return p.Probe.Name == probe })
