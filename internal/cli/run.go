@@ -305,7 +305,10 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Stoppable: true, Progress: progress.show, Note: progress.note,
 		}
 	})
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // stopped, as while a file is filled
+		return o.unsaved(err)
+	case err != nil:
 		return refusal(err)
 	}
 	var r record.RunReport
@@ -321,7 +324,7 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 		progress.note("removed " + name)
 	}
 	if len(r.Steps) == 0 {
-		return refusal(err)
+		return o.unsaved(refusal(err))
 	}
 	if r.Analysis != nil && r.Analysis.CostModel != nil {
 		r.Analysis.CostModel.Learned = learnedCosts(dir, c, r.Device)
@@ -361,11 +364,8 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, kept kept, 
 	}
 	d := report.NewDocument(r, comparison)
 	err = errors.Join(a.printRuns(o.form, o.verbose, d), kept.finish(d, a.stderr))
-	if errors.Is(failed, record.ErrImpossible) && o.saveBaseline {
-		failed = fmt.Errorf("%w; not saved as the baseline", failed)
-	}
 	if err != nil || failed != nil {
-		return errors.Join(failed, err)
+		return o.unsaved(errors.Join(failed, err))
 	}
 	slower := comparison != nil && comparison.Verdict == record.Slower
 	if o.saveBaseline && slower {
@@ -383,6 +383,14 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, kept kept, 
 		return &exitError{code: exitSlower}
 	}
 	return nil
+}
+
+// unsaved adds to the error of a run that there is no baseline of it, if one was asked for.
+func (o runOptions) unsaved(err error) error {
+	if err == nil || !o.saveBaseline {
+		return err
+	}
+	return fmt.Errorf("%w; no baseline was saved", err)
 }
 
 // undecided warns about the steps of a baseline that will not decide later comparisons; empty when all will.
