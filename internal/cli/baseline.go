@@ -249,15 +249,15 @@ func (a *app) targets(args []string) (state.Dir, []state.Target, error) {
 		return dir, all, err
 	}
 	names := func(t state.Target) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
-	found, err := find(all, args[0], names, fmt.Errorf("%w about a target %q in %s; see ssdprobe baseline show", errNothingKnown, args[0], dir.Dir()))
+	found, err := find(all, args[0], names, fmt.Errorf("%w about a target %q in %s; %s", errNothingKnown, args[0], dir.Dir(), daemonOf{}.seeTargets()))
 	return dir, []state.Target{found}, err
 }
 
-// findWatched returns the one target that the user's input names. who begins the error when there is none: "the daemon
-// watches".
-func findWatched(all []record.TargetStatus, typed, who string) (record.TargetStatus, error) {
+// findWatched returns the one target that the user's input names. who begins the error when there is none ("the daemon
+// watches"), and see is what lists all.
+func findWatched(all []record.TargetStatus, typed, who, see string) (record.TargetStatus, error) {
 	names := func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
-	return find(all, typed, names, fmt.Errorf("%s no target %q; see ssdprobe drift", who, typed))
+	return find(all, typed, names, fmt.Errorf("%s no target %q; %s", who, typed, see))
 }
 
 // find returns the one target that the user's input names. unknown is the error when there is none.

@@ -104,7 +104,7 @@ func (a *app) checked(ctx context.Context, of daemonOf, targets []string) (check
 	if err != nil {
 		return none, unanswered(address, err)
 	}
-	ids, err := idsOf(s.Targets, targets, "the daemon at "+address+" watches")
+	ids, err := idsOf(s.Targets, targets, "the daemon at "+address+" watches", of.seeTargets())
 	if err != nil {
 		return none, err
 	}
@@ -155,7 +155,7 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 	if err != nil {
 		return none, errors.Join(nobody, err)
 	}
-	ids, err := idsOf(s.Targets, targets, c.StateDir+" knows")
+	ids, err := idsOf(s.Targets, targets, c.StateDir+" knows", daemonOf{}.seeTargets())
 	if err != nil {
 		return none, err
 	}
@@ -168,10 +168,10 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 }
 
 // idsOf returns the ids of the targets that the user named.
-func idsOf(all []record.TargetStatus, typed []string, who string) ([]string, error) {
+func idsOf(all []record.TargetStatus, typed []string, who, see string) ([]string, error) {
 	var ids []string
 	for _, name := range typed {
-		found, err := findWatched(all, name, who)
+		found, err := findWatched(all, name, who, see)
 		if err != nil {
 			return nil, err
 		}

@@ -102,6 +102,14 @@ func (o daemonOf) address(c config.Config) (string, error) {
 	return address, nil
 }
 
+// seeTargets says which command lists the targets of the daemon. devices knows only those of this node.
+func (o daemonOf) seeTargets() string {
+	if o.url != "" {
+		return "see ssdprobe drift --url " + o.url
+	}
+	return "see ssdprobe devices"
+}
+
 // checkURL checks the value of a flag that is the URL of a kind of server.
 func checkURL(flag, address, kind, example string) error {
 	u, err := url.Parse(address)

@@ -142,7 +142,7 @@ func TestDaemonProbesAFile(t *testing.T) {
 	assert.Len(t, saved, 1, "what was learned is kept")
 	shown := ssdprobe(t, "drift", "--state-dir", state, "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]"))
 	assert.Equal(t, 0, shown.code, shown.stderr)
-	assert.Contains(t, shown.stderr, "no daemon answers at 127.0.0.1:1")
+	assert.Contains(t, shown.stderr, "no daemon answers at "+strings.TrimSuffix(url, "/"))
 	assert.Contains(t, shown.stdout, "read-4k")
 }
 

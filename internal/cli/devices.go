@@ -61,7 +61,11 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output, interrupts 
 	if picks == nil && err != nil {
 		return err
 	}
-	known, running, untold := a.known(ctx, c, of)
+	if _, err := of.client(); err != nil {
+		return err
+	}
+	known, unheard, untold := a.known(ctx, c, of)
+	running := unheard == nil
 	all := finding.Of(known)
 	rows, unread := deviceRows(ctx, c, host, picks, all)
 	if running {
@@ -73,6 +77,9 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output, interrupts 
 	}
 	node := ofNode(c, all, rows, running)
 	list := report.DeviceList{Findings: node, Devices: rows, Files: fileRows(c, known, running, node), Daemon: running}
+	if !running && !errors.Is(unheard, unix.ECONNREFUSED) {
+		list.DaemonProblem = unheard.Error()
+	}
 	if form == outputJSON {
 		problems = append(problems, report.JSON(a.stdout, list))
 	} else {
@@ -87,21 +94,19 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output, interrupts 
 	return errors.Join(problems...)
 }
 
-// known returns what the running daemon knows, or else what is stored. A daemon that cannot be asked, or a
-// state that cannot be read, is reported on standard error but is not a failure, because the devices can still
-// be shown. err is an error of writing that report.
-func (a *app) known(ctx context.Context, c config.Config, of daemonOf) (s record.Snapshot, running bool, err error) {
-	s, err = of.snapshot(ctx, daemonAddress(c))
-	if err == nil {
-		return s, true, nil
+// known returns what the running daemon knows, or what is stored if none runs. unheard is why the daemon did not say
+// it. That is no failure, because the devices can still be shown, and neither is a state that cannot be read, which is
+// reported on standard error. err is an error of writing that report.
+func (a *app) known(ctx context.Context, c config.Config, of daemonOf) (s record.Snapshot, unheard, err error) {
+	s, unheard = of.snapshot(ctx, daemonAddress(c))
+	if !errors.Is(unheard, unix.ECONNREFUSED) {
+		return s, unheard, nil
 	}
-	if errors.Is(err, unix.ECONNREFUSED) {
-		s, err = storedSnapshot(c)
-	}
+	s, err = storedSnapshot(c)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return s, false, nil
+		return s, unheard, nil
 	}
-	return s, false, tell(a.stderr, "what a daemon knows of the devices is left out: %v\n", err)
+	return s, unheard, tell(a.stderr, "what is stored of the devices is left out: %v\n", err)
 }
 
 // addInterrupts adds the interrupts of every queue to the rows of the devices behind the controller.

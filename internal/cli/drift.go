@@ -52,7 +52,7 @@ func (a *app) drift(ctx context.Context, of daemonOf, form output) error {
 	}
 	s, err := of.snapshot(ctx, address)
 	if of.url == "" && errors.Is(err, unix.ECONNREFUSED) {
-		s, err = a.stored(c)
+		s, err = a.stored(c, address)
 	}
 	if err != nil && len(s.Targets) == 0 {
 		return err
@@ -64,20 +64,21 @@ func (a *app) drift(ctx context.Context, of daemonOf, form output) error {
 	return errors.Join(err, a.show(form, all, func(w io.Writer) error { return report.Drift(w, s) }))
 }
 
-func (a *app) stored(c config.Config) (record.Snapshot, error) {
+// stored returns what is stored, because no daemon answers at the address.
+func (a *app) stored(c config.Config, address string) (record.Snapshot, error) {
 	s, err := storedSnapshot(c)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", c.Listen[0], c.StateDir)
+		err = fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", address, c.StateDir)
 	case err == nil:
-		err = a.tellStored(c)
+		err = a.tellStored(c, address)
 	}
 	return s, err
 }
 
 // tellStored says that the stored state is shown instead of a daemon's.
-func (a *app) tellStored(c config.Config) error {
-	return tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
+func (a *app) tellStored(c config.Config, address string) error {
+	return tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", address, c.StateDir)
 }
 
 // storedSnapshot returns what is stored in the state directory. It does not create the directory.

@@ -133,6 +133,36 @@ func TestDriftReplayFromPrometheus(t *testing.T) {
 	assert.Contains(t, got.stderr, "connection refused")
 }
 
+// What Prometheus does not have is not taken for a drive without drift, in whatever form that is printed.
+func TestDriftReplayOfWhatPrometheusLacks(t *testing.T) {
+	knows := false // the drive, but no round of it
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kind, result := "matrix", ""
+		if strings.HasPrefix(r.FormValue("query"), "last_over_time(") {
+			kind = "vector"
+		}
+		if knows && strings.Contains(r.FormValue("query"), "ssdprobe_device_info") {
+			result = `{"metric": {"instance": "a:1", "device": "nvme0n1", "id": "eui.1", "model": "X"}, "value": [3600, "1"]}`
+		}
+		fmt.Fprintf(w, `{"status": "success", "data": {"resultType": %q, "result": [%s]}}`, kind, result)
+	}))
+	defer server.Close()
+	replay := func(args ...string) done {
+		return in(append([]string{"drift", "replay", "--prometheus", server.URL, "--start", "0", "--end", "3600"}, args...)...)
+	}
+	for _, form := range []string{"text", "json", "jsonl"} {
+		got := replay("--device", "nosuch", "--output", form)
+		assert.Equal(t, 2, got.code)
+		assert.Empty(t, got.stdout)
+		assert.Equal(t, "ssdprobe: read a history from prometheus: "+server.URL+" has no round of the probe read-4k and no traffic of nosuch"+
+			" from 1970-01-01T00:00:00Z to 1970-01-01T01:00:00Z; see the labels device, id, instance and probe of ssdprobe_probe_iops\n", got.stderr)
+	}
+	knows = true
+	got := replay("--instance", "a:1", "--probe", "read-5k")
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, "has no round of the probe read-5k and no traffic of a:1 from ")
+}
+
 // All drives of a node, and all of a model, are found by the labels of their metrics.
 func TestDriftReplayOfDrivesThatPrometheusKnows(t *testing.T) {
 	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -169,6 +199,7 @@ func TestDriftReplayOfDrivesThatPrometheusKnows(t *testing.T) {
 
 func TestDriftMistakes(t *testing.T) {
 	good := file(t, "h.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\n0,1e-4,1e-4,1e-4,1\n")
+	disordered := file(t, "d.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\n60,1e-4,1e-4,1e-4,1\n0,1e-4,1e-4,1e-4,1\n")
 	state := learned(t)
 	for name, c := range map[string]struct {
 		args []string
@@ -178,10 +209,15 @@ func TestDriftMistakes(t *testing.T) {
 		"no such subcommand":  {[]string{"drift", "explian"}, 2, "did you mean explain?"},
 		"nothing to replay":   {[]string{"drift", "replay"}, 2, "want a CSV file"},
 		"a file and a server": {[]string{"drift", "replay", good, "--prometheus", "http://x"}, 2, "--prometheus: cannot be given with a file"},
+		"parts of a file":     {[]string{"drift", "replay", good, "--start", "14d", "--device", "a"}, 2, "--device, --start: only for --prometheus; " + good + " is replayed as a whole"},
+		"probe of a folder":   {[]string{"drift", "replay", filepath.Dir(good), "--probe", "a"}, 2, "--probe: only for --prometheus"},
+		"a user for a file":   {[]string{"drift", "replay", good, "--http.config.file", "a"}, 2, "--http.config.file: only for --prometheus"},
 		"no histories":        {[]string{"drift", "replay", t.TempDir()}, 2, "has no file whose name ends in .csv"},
 		"no such file":        {[]string{"drift", "replay", "/no/such.csv"}, 2, "/no/such.csv"},
 		"no such column":      {[]string{"drift", "replay", file(t, "x.csv", "time\n")}, 2, "the header lacks latency_p50_seconds"},
-		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 1, "line 2"},
+		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 2, "x.csv: line 2"},
+		"back in time":        {[]string{"drift", "replay", disordered}, 2, disordered + `: line 3: time "0" is before the "60" of line 2; sort the rows by time`},
+		"back in a folder":    {[]string{"drift", "replay", filepath.Dir(disordered)}, 2, disordered + ": line 3: "},
 		"no drives":           {[]string{"drift", "replay", "--prometheus", "http://x"}, 2, "--prometheus: which drives? want --device, --instance"},
 		"one and many":        {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--model", "b"}, 2, "--model: cannot be given with --device"},
 		"utilisation of many": {[]string{"drift", "replay", "--prometheus", "http://x", "--model", "b", "--utilisation", "x"}, 2, "--utilisation: applies to one drive"},
@@ -233,7 +269,7 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 
 	text := run("drift", "explain", "nvme0n1")
 	require.Equal(t, 0, text.code, text.stderr)
-	assert.Contains(t, text.stderr, "no daemon answers at 127.0.0.1:1; this is what was last stored")
+	assert.Contains(t, text.stderr, "no daemon answers at http://127.0.0.1:1; this is what was last stored")
 	assert.Contains(t, text.stdout, "read-4k: final baseline of 1 440 rounds in 288 five-minute blocks")
 	assert.Contains(t, text.stdout, "The level has moved: a CUSUM has reached its threshold")
 
@@ -251,7 +287,7 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 
 	pinned := run("baseline", "pin", "nvme0n1", "--probe", "read-4k")
 	require.Equal(t, 0, pinned.code, pinned.stderr)
-	assert.Equal(t, "baselines of /dev/nvme0n1 pinned\n", pinned.stderr)
+	assert.Equal(t, "baseline of read-4k on /dev/nvme0n1 pinned\n", pinned.stderr)
 	assert.Contains(t, run("baseline", "show").stdout, ", pinned")
 	assert.Contains(t, run("drift").stdout, "read-4k: pinned final baseline of 1 440 rounds")
 	for _, args := range [][]string{{"drift", "accept", "nvme0n1", "--note", "x"}, {"baseline", "reset", "nvme0n1"}} {
@@ -268,6 +304,57 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	assert.Contains(t, text.stdout, "moved to the slow slot (accepted p50 1.")
 	assert.NotContains(t, text.stdout, "regressed")
 	assert.Equal(t, 1, run("drift", "accept", "nvme0n1", "--note", "again").code, "there is nothing left to accept")
+}
+
+// The daemon that was asked is the one that the state directory names, and not the one of the configuration.
+func TestWhichDaemonDoesNotAnswer(t *testing.T) {
+	stored, nothing := learned(t), t.TempDir()
+	const asked = "http://127.0.0.1:2"
+	for _, at := range []string{stored, nothing} {
+		dir, err := state.Open(at)
+		require.NoError(t, err)
+		require.NoError(t, dir.Announce([]string{asked}))
+	}
+	for _, args := range [][]string{
+		{"drift", "--state-dir", stored}, {"drift", "--state-dir", nothing},
+		{"drift", "explain", "nvme0n1", "--state-dir", stored}, {"drift", "explain", "nvme0n1", "--state-dir", nothing},
+	} {
+		got := in(append(args, "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]"))...)
+		assert.Contains(t, got.stderr, "no daemon answers at "+asked, args)
+		assert.NotContains(t, got.stderr, "127.0.0.1:1", args)
+	}
+}
+
+// The reason of a refusal is that of the probe whose level is to become normal, and not those of probes that have none.
+func TestAcceptIsRefusedForTheReasonThatCounts(t *testing.T) {
+	at := learned(t)
+	dir, err := state.Open(at)
+	require.NoError(t, err)
+	target, _, err := dir.Target("eui.1")
+	require.NoError(t, err)
+	tracker := drift.NewTracker(drift.Default())
+	for r := range (drifttest.Stream{Kind: "double", Noise: "quiet", Seed: 3, Days: 4}).Rounds() {
+		tracker.AddRound(r.Round, r.Conditions)
+		if tracker.Drift()[0].State == record.Regressed {
+			break
+		}
+	}
+	target.Probes = map[string]drift.State{"read-128k": target.Probes["read-128k"], "read-4k": tracker.State(), "new": {}}
+	require.NoError(t, dir.SaveTarget(target))
+	accept := func(more ...string) done {
+		return in(append([]string{"drift", "accept", "nvme0n1", "--note", "x", "--state-dir", at}, more...)...)
+	}
+
+	const moving = `^ssdprobe: accept the current level of eui\.1: p50: it is [\d.]+ times slower .*: the level is moving; wait .* \(probe read-4k\)\n$`
+	for _, more := range [][]string{nil, {"--probe", "read-4k"}} {
+		refused := accept(more...)
+		assert.Equal(t, 1, refused.code)
+		assert.Regexp(t, moving, refused.stderr)
+	}
+	calm := accept("--probe", "read-128k")
+	assert.Equal(t, 1, calm.code)
+	assert.Equal(t, "ssdprobe: accept the current level of eui.1: no drift was found, so there is nothing to accept (probe read-128k); "+
+		"ssdprobe drift explain nvme0n1 shows its state\n", calm.stderr)
 }
 
 // slowNode stores a node with five drives of a model. The last one was slow from its first day; later the host
@@ -365,7 +452,9 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 	assert.Empty(t, got.stderr)
 	unknown := ssdprobe(t, "drift", "explain", "nvme9n9", "--url", url)
 	assert.Equal(t, 2, unknown.code)
-	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"`)
+	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"; see ssdprobe drift --url `+url, "devices would show those of this node")
+	unknown = ssdprobe(t, "drift", "explain", "nvme9n9", "--state-dir", state)
+	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"; see ssdprobe devices`+"\n")
 
 	calm := ssdprobe(t, "drift", "accept", dir, "--note", "x", "--state-dir", state)
 	assert.Equal(t, 1, calm.code)
@@ -373,8 +462,11 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 
 	pinned := ssdprobe(t, "baseline", "pin", dir, "--probe", "read-4k", "--state-dir", state)
 	require.Equal(t, 0, pinned.code, pinned.stderr)
-	assert.Regexp(t, `^baselines of \S+ pinned\n$`, pinned.stderr)
+	assert.Regexp(t, `^baseline of read-4k on \S+ pinned\n$`, pinned.stderr)
 	p.Stderr.Find(t, `request carried out.*asked="pin baselines"`)
+	pinned = ssdprobe(t, "baseline", "pin", dir, "--state-dir", state)
+	require.Equal(t, 0, pinned.code, pinned.stderr)
+	assert.Regexp(t, `^baselines of \S+ pinned: (\S+, )*read-4k\b`, pinned.stderr)
 	shows := func(text string) func() bool {
 		return func() bool { return strings.Contains(ssdprobe(t, "drift", "--url", url).stdout, text) }
 	}

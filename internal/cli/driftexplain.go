@@ -61,7 +61,7 @@ func (a *app) explain(ctx context.Context, target string, o explainOptions) erro
 	}
 	x, err := o.explanation(ctx, address, target)
 	if o.url == "" && errors.Is(err, unix.ECONNREFUSED) {
-		x, err = a.explainStored(c, target)
+		x, err = a.explainStored(c, address, target)
 	}
 	if err != nil && len(x.Probes) == 0 {
 		return err
@@ -102,7 +102,7 @@ func (o daemonOf) explanation(ctx context.Context, address, target string) (repo
 	if err != nil {
 		return report.Explained{}, err
 	}
-	found, err := findWatched(s.Targets, target, "the daemon at "+address+" watches")
+	found, err := findWatched(s.Targets, target, "the daemon at "+address+" watches", o.seeTargets())
 	if err != nil {
 		return report.Explained{}, err
 	}
@@ -111,10 +111,10 @@ func (o daemonOf) explanation(ctx context.Context, address, target string) (repo
 	return x, err
 }
 
-func (a *app) explainStored(c config.Config, target string) (report.Explained, error) {
+func (a *app) explainStored(c config.Config, address, target string) (report.Explained, error) {
 	dir, targets, err := a.targets([]string{target})
 	if err != nil {
-		return report.Explained{}, fmt.Errorf("no daemon answers at %s: %w", c.Listen[0], err)
+		return report.Explained{}, fmt.Errorf("no daemon answers at %s: %w", address, err)
 	}
 	t := targets[0]
 	x := report.Explained{Time: time.Now(), Node: c.Node, TargetID: t.ID, Path: t.Path, Device: t.Device.Name}
@@ -131,7 +131,7 @@ func (a *app) explainStored(c config.Config, target string) (report.Explained, e
 		}
 	}
 	if err == nil {
-		err = a.tellStored(c)
+		err = a.tellStored(c, address)
 	}
 	return x, err
 }

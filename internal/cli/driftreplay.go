@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -43,7 +44,8 @@ all drives of a node together. Use it to try settings on your own data. Text out
 the verdicts, the drives, the worst first, and plots. jsonl has a line per change, as it
 happens. json has everything in one object.
 
-A CSV file has a header with the column time (unix seconds or RFC 3339) and
+A CSV file has its rows in order of time, and a header with the column time (unix seconds
+or RFC 3339) and
   latency_p50_seconds, latency_p95_seconds, latency_p99_seconds, iops
       a round of a probe; all empty where it was refused
   others_read_latency_seconds, others_write_latency_seconds,
@@ -89,10 +91,28 @@ target and its traffic.`,
     --utilisation 'rate(node_disk_io_time_seconds_total{
         device="nvme0n1",instance="stor-07:9100"}[5m])'`,
 		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error { return a.replay(c.Context(), c.InOrStdin(), args, o) },
+	}
+	query := o.queryFlags()
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if given := changed(query); len(given) > 0 && len(args) > 0 && o.prometheus == "" {
+			return usage(fmt.Errorf("%s: only for --prometheus; %s is replayed as a whole", strings.Join(given, ", "), args[0]))
+		}
+		return wrongInput(a.replay(c.Context(), c.InOrStdin(), args, o))
 	}
 	f := c.Flags()
+	f.AddFlagSet(query)
 	f.StringVar(&o.prometheus, "prometheus", "", "read from the Prometheus server at this `URL`")
+	f.StringVar(&o.smallestEffect, "smallest-effect", "", "smallest shift that matters (`RATIO`), as drift.smallest_effect")
+	f.StringVar(&o.falseAlarms, "false-alarms", "", "false alarms in a year (`NUMBER`), as drift.false_alarms_per_device_year")
+	f.StringVar(&o.threshold, "threshold", "", "smallest shift judged on the first day (`RATIO`), as drift.threshold")
+	f.IntVar(&o.baselineRounds, "baseline-rounds", 0, "rounds in an early baseline (`COUNT`), as drift.baseline_rounds")
+	addOutput(c, &o.form, outputJSONL)
+	return c
+}
+
+// queryFlags returns the flags that say what to ask Prometheus, and how.
+func (o *replayOptions) queryFlags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.StringVar(&o.device, "device", "", "prometheus: `NAME` in the label device or id")
 	f.StringVar(&o.instance, "instance", "", "prometheus: label instance (`HOST:PORT`): all of its drives, or the one that --device names")
 	f.StringVar(&o.model, "model", "", "prometheus: all drives with this `MODEL` in the label model")
@@ -101,13 +121,19 @@ target and its traffic.`,
 	f.StringVar(&o.end, "end", "now", "prometheus: end at this `TIME`: RFC 3339, unix seconds, or how long ago")
 	f.StringVar(&o.step, "step", "1m", "prometheus: time between samples (`DURATION`)")
 	f.StringVar(&o.utilisation, "utilisation", "", "prometheus: `PROMQL` of the share (0 to 1) of time that others use the device")
-	f.StringVar(&o.smallestEffect, "smallest-effect", "", "smallest shift that matters (`RATIO`), as drift.smallest_effect")
-	f.StringVar(&o.falseAlarms, "false-alarms", "", "false alarms in a year (`NUMBER`), as drift.false_alarms_per_device_year")
-	f.StringVar(&o.threshold, "threshold", "", "smallest shift judged on the first day (`RATIO`), as drift.threshold")
-	f.IntVar(&o.baselineRounds, "baseline-rounds", 0, "rounds in an early baseline (`COUNT`), as drift.baseline_rounds")
 	o.server.add(f)
-	addOutput(c, &o.form, outputJSONL)
-	return c
+	return f
+}
+
+// changed returns the flags that were given, as they are typed.
+func changed(flags *pflag.FlagSet) []string {
+	var given []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			given = append(given, "--"+f.Name)
+		}
+	})
+	return given
 }
 
 // settings returns the drift settings of the configuration, overridden by the flags.
@@ -202,10 +228,7 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		}
 		drives, err := replay.PrometheusDrives(ctx, client, q)
 		if err == nil {
-			err = a.printReplay(ctx, drives, settings, o.form)
-		}
-		if errors.Is(err, replay.ErrAmbiguous) || errors.Is(err, replay.ErrQuery) {
-			return usage(err)
+			err = a.printReplay(ctx, drives, settings, o.form, q.NothingFound())
 		}
 		return cured("--prometheus", err)
 	}
@@ -217,12 +240,22 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		return usage(err)
 	}
 	defer in.Close()
-	history, err := replay.NewReader(bufio.NewReader(in))
+	history, err := replay.NewReader(files[0], bufio.NewReader(in))
 	if err != nil {
-		return usage(fmt.Errorf("%s: %w", files[0], err))
+		return err
 	}
 	name := strings.TrimSuffix(filepath.Base(files[0]), ".csv")
-	return a.printReplay(ctx, one(name, history), settings, o.form)
+	return a.printReplay(ctx, one(name, history), settings, o.form, nil)
+}
+
+// wrongInput marks an error about the history, or about which one was asked for, as a mistake of the caller.
+func wrongInput(err error) error {
+	for _, mistake := range []error{replay.ErrHistory, replay.ErrQuery, replay.ErrAmbiguous} {
+		if errors.Is(err, mistake) {
+			return usage(err)
+		}
+	}
+	return err
 }
 
 // one returns a node with a single drive.
@@ -236,23 +269,30 @@ func (a *app) replayFolder(ctx context.Context, path string, settings drift.Sett
 		return usage(err)
 	}
 	defer folder.Close()
-	return a.printReplay(ctx, folder.Drives, settings, form)
+	return a.printReplay(ctx, folder.Drives, settings, form, nil)
 }
 
-func (a *app) printReplay(ctx context.Context, drives []replay.Drive, settings drift.Settings, form output) error {
+// printReplay judges the drives and prints the result. empty is the error if there is nothing to judge; nil if that is
+// a result, too.
+func (a *app) printReplay(ctx context.Context, drives []replay.Drive, settings drift.Settings, form output, empty error) error {
+	var emit func(replay.Line) error
 	if form == outputJSONL {
-		_, err := replay.RunNode(ctx, drives, settings, func(l replay.Line) error {
+		emit = func(l replay.Line) error {
 			text, err := json.Marshal(l)
 			if err == nil {
 				_, err = a.stdout.Write(append(printable.JSON(text), '\n'))
 			}
 			return err
-		})
-		return err
+		}
 	}
-	r, err := replay.RunNode(ctx, drives, settings, nil)
-	if err != nil {
+	r, err := replay.RunNode(ctx, drives, settings, emit)
+	switch {
+	case err != nil:
 		return err
+	case r.Empty() && empty != nil:
+		return empty
+	case form == outputJSONL:
+		return nil
 	}
 	return a.show(form, r, r.Text)
 }

@@ -47,7 +47,7 @@ func TestRunBeyondPhysics(t *testing.T) {
 		"--set", "sequential-block=1MiB", "--save-baseline", "--output", "json")
 	assert.Equal(t, 1, got.code, got.stderr)
 	assert.Contains(t, got.stderr, "ssdprobe: run quick on "+loop.Path+": no result in ")
-	assert.Contains(t, got.stderr, "; not saved as the baseline")
+	assert.Contains(t, got.stderr, "; no baseline was saved")
 	saved, err := filepath.Glob(filepath.Join(state, "run-baselines", "*"))
 	require.NoError(t, err)
 	assert.Empty(t, saved)
@@ -89,5 +89,5 @@ func TestProbesBeyondPhysics(t *testing.T) {
 		"--probe", "read-8m", "--rounds", "1", "--save-baseline")
 	assert.Equal(t, 1, got.code, got.stdout)
 	assert.Contains(t, got.stderr, "ssdprobe: run probe on "+loop.Path+": no result in 1 of 1 steps: ")
-	assert.Contains(t, got.stderr, "; not saved as the baseline")
+	assert.Contains(t, got.stderr, "; no baseline was saved")
 }

@@ -159,7 +159,7 @@ func (a *app) askToRecord(ctx context.Context, args []string, now time.Time) err
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, dir.Dir())
 	}
-	return a.await(ctx, dir, []left{{name, fmt.Sprintf("the daemon records; see ssdprobe record list in about %s", units.Span(recordedAfter))}})
+	return a.await(ctx, dir, []left{{asked{done: "the daemon records; see ssdprobe record list in about " + units.Span(recordedAfter)}, name}})
 }
 
 // export writes a recording to a file. It never overwrites an existing file.

@@ -96,7 +96,7 @@ func (a *app) printRuns(form output, verbose bool, all ...report.Document) error
 		if _, err := fmt.Fprintln(a.stdout); err != nil {
 			return err
 		}
-		if err := report.Comparison(a.stdout, *d.Comparison); err != nil {
+		if err := report.Comparison(a.stdout, d); err != nil {
 			return err
 		}
 	}

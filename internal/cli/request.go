@@ -21,8 +21,8 @@ type asked struct {
 
 // left is a request that the daemon is to answer.
 type left struct {
+	asked
 	name string // in the state directory
-	done string
 }
 
 // unsaved returns what the daemon of a state directory knows of a target: a daemon saves new targets only half
@@ -37,7 +37,7 @@ func unsaved(ctx context.Context, dir state.Dir, typed, probe string) (t record.
 	if err != nil {
 		return t, false
 	}
-	if t, err = findWatched(s.Targets, typed, "the daemon watches"); err != nil {
+	if t, err = findWatched(s.Targets, typed, "the daemon watches", daemonOf{}.seeTargets()); err != nil {
 		return t, false
 	}
 	return t, probe == "" || slices.ContainsFunc(t.Probes, func(p record.ProbeStatus) bool { return p.Probe.Name == probe })
@@ -51,7 +51,7 @@ func (a *app) submit(ctx context.Context, dir state.Dir, all ...asked) error {
 	for i, r := range all {
 		name, accepted, err := dir.Submit(r.Request)
 		if err == nil && name == "" {
-			err = a.tellDone(r.done, accepted)
+			err = a.tellDone(dir, r, accepted)
 		}
 		if err != nil {
 			problem = err
@@ -61,7 +61,7 @@ func (a *app) submit(ctx context.Context, dir state.Dir, all ...asked) error {
 			break
 		}
 		if name != "" {
-			waiting = append(waiting, left{name, r.done})
+			waiting = append(waiting, left{r, name})
 		}
 	}
 	return errors.Join(problem, a.await(ctx, dir, waiting))
@@ -78,16 +78,21 @@ func (a *app) await(ctx context.Context, dir state.Dir, all []left) error {
 	for _, r := range all {
 		accepted, err := answered(ctx, dir, r.name)
 		if err == nil {
-			err = a.tellDone(r.done, accepted)
+			err = a.tellDone(dir, r.asked, accepted)
 		}
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
 }
 
-// tellDone says that a request was carried out: "level of nvme0n1 accepted (read-4k p50 1.31×)".
-func (a *app) tellDone(done string, accepted map[string]drift.Note) error {
-	return tell(a.stderr, "%s%s\n", done, levels(accepted))
+// tellDone says that a request was carried out, and what that changed: "level of nvme0n1 accepted (read-4k p50 1.31×)".
+func (a *app) tellDone(dir state.Dir, r asked, accepted map[string]drift.Note) error {
+	changed := levels(accepted)
+	var err error
+	if r.Pin != nil && r.Probe == "" {
+		changed, err = pins(dir, r.Target, *r.Pin)
+	}
+	return errors.Join(err, tell(a.stderr, "%s%s\n", r.done, changed))
 }
 
 const (

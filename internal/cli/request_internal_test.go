@@ -20,7 +20,7 @@ func TestOneMinuteForAllRequests(t *testing.T) {
 	for _, done := range []string{"first done", "second done", "third done"} {
 		name, err := dir.Leave(state.Request{Target: "eui.1"})
 		require.NoError(t, err)
-		all = append(all, left{name, done})
+		all = append(all, left{asked{done: done}, name})
 	}
 	require.NoError(t, dir.AnswerRequest(all[1].name, state.Answer{}))
 	synctest.Test(t, func(t *testing.T) {

@@ -46,6 +46,7 @@ type runOptions struct {
 	rounds       int
 	roundsGiven  bool
 	repeats      int
+	repeatsGiven bool
 	set          []string
 	evenIfBusy   bool
 	saveBaseline bool
@@ -132,7 +133,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 			case o.job != "":
 				o.suite = ownJob
 			}
-			o.roundsGiven = c.Flags().Changed("rounds")
+			o.roundsGiven, o.repeatsGiven = c.Flags().Changed("rounds"), c.Flags().Changed("repeats")
 			for _, name := range []string{"folder", "keep-fio"} { // empty if a shell variable is not set
 				if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 					return usage(fmt.Errorf("--%s: is empty; want the name of a new directory", name))
@@ -219,7 +220,7 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	if o.roundsGiven && o.suite != run.ProbeSuite {
 		bad("--rounds: is for the probes, not for %s", o.suite)
 	}
-	if o.repeats < 0 || o.repeats > 1000 {
+	if o.repeatsGiven && (o.repeats < 1 || o.repeats > 1000) {
 		bad("--repeats: %d is out of range; want 1 to 1000", o.repeats)
 	}
 	if o.rounds < 1 || o.rounds > 10_000 {
@@ -304,7 +305,10 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Stoppable: true, Progress: progress.show, Note: progress.note,
 		}
 	})
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // stopped, as while a file is filled
+		return o.unsaved(err)
+	case err != nil:
 		return refusal(err)
 	}
 	var r record.RunReport
@@ -320,7 +324,7 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 		progress.note("removed " + name)
 	}
 	if len(r.Steps) == 0 {
-		return refusal(err)
+		return o.unsaved(refusal(err))
 	}
 	if r.Analysis != nil && r.Analysis.CostModel != nil {
 		r.Analysis.CostModel.Learned = learnedCosts(dir, c, r.Device)
@@ -360,11 +364,8 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, kept kept, 
 	}
 	d := report.NewDocument(r, comparison)
 	err = errors.Join(a.printRuns(o.form, o.verbose, d), kept.finish(d, a.stderr))
-	if errors.Is(failed, record.ErrImpossible) && o.saveBaseline {
-		failed = fmt.Errorf("%w; not saved as the baseline", failed)
-	}
 	if err != nil || failed != nil {
-		return errors.Join(failed, err)
+		return o.unsaved(errors.Join(failed, err))
 	}
 	slower := comparison != nil && comparison.Verdict == record.Slower
 	if o.saveBaseline && slower {
@@ -382,6 +383,14 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, kept kept, 
 		return &exitError{code: exitSlower}
 	}
 	return nil
+}
+
+// unsaved adds to the error of a run that there is no baseline of it, if one was asked for.
+func (o runOptions) unsaved(err error) error {
+	if err == nil || !o.saveBaseline {
+		return err
+	}
+	return fmt.Errorf("%w; no baseline was saved", err)
 }
 
 // undecided warns about the steps of a baseline that will not decide later comparisons; empty when all will.

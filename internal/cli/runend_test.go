@@ -189,6 +189,32 @@ func TestRunIsStopped(t *testing.T) {
 	}
 }
 
+// Whoever asked for a baseline is told that there is none, whether or not something was measured.
+func TestAnInterruptedRunSavesNoBaseline(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args     []string
+		underWay string
+		measured bool
+	}{
+		"while it measures":       {[]string{"--rounds", "10000"}, `round 1 of`, true},
+		"while it fills the file": {[]string{"--size", "4GiB"}, `fill +\d`, false},
+		"while fio works":         {[]string{"quick", "--set", "time=10m"}, `step 1 of 3`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stateDir := t.TempDir()
+			p := start(t, append([]string{"run", "--config", calm(t), "--state-dir", stateDir, "-t", testenv.OnDisk(t), "--size", "16MiB", "--save-baseline"}, c.args...)...)
+			p.Stderr.Find(t, c.underWay)
+			p.Signal(t, syscall.SIGINT)
+			assert.Equal(t, 130, p.Wait(t))
+			assert.Regexp(t, `ssdprobe: .*interrupt signal received; no baseline was saved\n$`, p.Stderr.Text())
+			assert.Equal(t, c.measured, p.Stdout.Text() != "")
+			assert.Empty(t, testenv.Names(t, filepath.Join(stateDir, "run-baselines")))
+		})
+	}
+}
+
 // Runs of another user are reported as such. A user who may not read the locks is told what to do.
 func TestRunOfAnotherUserIsNotStopped(t *testing.T) {
 	testenv.Root(t)

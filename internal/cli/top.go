@@ -27,7 +27,8 @@ import (
 type topOptions struct {
 	daemonOf
 	interval time.Duration
-	count    int
+	count    int  // 0 when not given: until the user ends it
+	counted  bool // count was given
 	once     bool
 	all      bool
 	json     bool
@@ -62,7 +63,10 @@ Exit codes: 0 after q or --count, 2 wrong usage, 130 after Ctrl-C.`,
   ssdprobe top nvme0n1 /dev/nvme1n1 --sort latency
   ssdprobe top --once
   ssdprobe top --interval 10s --count 6 --json`,
-		RunE: func(c *cobra.Command, args []string) error { return a.top(c.Context(), c.InOrStdin(), args, o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			o.counted = c.Flags().Changed("count")
+			return a.top(c.Context(), c.InOrStdin(), args, o)
+		},
 	}
 	o.add(c.Flags())
 	c.Flags().DurationVar(&o.interval, "interval", time.Second, "`TIME` from sample to sample, in whole seconds")
@@ -83,11 +87,11 @@ func (o *topOptions) check() error {
 	if o.once && o.count > 1 {
 		problems = append(problems, fmt.Errorf("--once, --count %d: give one of them", o.count))
 	}
+	if o.counted && o.count < 1 {
+		problems = append(problems, fmt.Errorf("--count: %d is not a number of samples; want 1 or more, or no --count to go on until Ctrl-C", o.count))
+	}
 	if o.once {
 		o.count = 1
-	}
-	if o.count < 0 {
-		problems = append(problems, fmt.Errorf("--count: %d is not a number of samples; want 1 or more", o.count))
 	}
 	if !slices.Contains(top.Orders(), top.Order(o.sort)) {
 		problems = append(problems, fmt.Errorf("--sort: %q is not an order; want %s", o.sort, oneOf(top.Orders())))

@@ -119,6 +119,8 @@ func TestTopMistakes(t *testing.T) {
 		"half a second":  {[]string{"--interval", "500ms"}, "--interval: 500ms is not a time of whole seconds"},
 		"a day":          {[]string{"--interval", "24h"}, "1s to 1h"},
 		"fewer than one": {[]string{"--count", "-1"}, "--count: -1"},
+		"none":           {[]string{"--count", "0"}, "--count: 0 is not a number of samples; want 1 or more, or no --count to go on until Ctrl-C"},
+		"once, and none": {[]string{"--once", "--count", "0"}, "--count: 0 is not a number of samples"},
 		"twice":          {[]string{"--once", "--count", "3"}, "--once, --count 3: give one of them"},
 		"no such order":  {[]string{"--sort", "size"}, `--sort: "size" is not an order; want trouble, iops`},
 		"no URL":         {[]string{"--url", "stor-07"}, `--url: "stor-07" is not the URL of a daemon`},

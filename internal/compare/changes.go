@@ -81,22 +81,25 @@ type Names struct{ Before, After string }
 // has is prefixed with the name of that run.
 func (n Names) join(before, after []record.Warning) []record.Warning {
 	var all []record.Warning
-	add := func(w record.Warning, whose string, others []record.Warning) {
+	add := func(w record.Warning, run string, others []record.Warning) {
 		if !slices.Contains(others, w) {
-			w.Text = whose + w.Text
+			w = of(run, w)
 		}
 		if !slices.Contains(all, w) {
 			all = append(all, w)
 		}
 	}
 	for _, w := range after {
-		add(w, sentence(n.After)+": ", before)
+		add(w, n.After, before)
 	}
 	for _, w := range before {
-		add(w, sentence(n.Before)+": ", after)
+		add(w, n.Before, after)
 	}
 	return all
 }
 
-// sentence capitalizes a name for the start of a sentence.
-func sentence(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+// of returns the warning with the name of the run that had it.
+func of(run string, w record.Warning) record.Warning {
+	w.Text = strings.ToUpper(run[:1]) + run[1:] + ": " + w.Text
+	return w
+}

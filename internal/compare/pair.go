@@ -19,12 +19,18 @@ const (
 	noiseAlone = 3
 )
 
+// laterRun is the later run in texts.
+const laterRun = "the later run"
+
 // Pair compares a run with an earlier one, and matches their loads by name. When either run is imported from fio's own
 // output, whose names are arbitrary, loads may also be matched by plan. A load whose plan changed is not compared.
 // threshold is the largest slow-down that still counts as the same, for example 0.2 for a fifth.
 func Pair(before, after record.RunReport, threshold float64) record.Comparison {
-	return Names{Before: "the earlier run", After: "the later run"}.Pair(before, after, threshold)
+	return Names{Before: "the earlier run", After: laterRun}.Pair(before, after, threshold)
 }
+
+// OfLater returns a warning as Pair has it when only the later run had it.
+func OfLater(w record.Warning) record.Warning { return of(laterRun, w) }
 
 // Pair does what the function Pair does, and uses these names for the runs.
 func (n Names) Pair(before, after record.RunReport, threshold float64) record.Comparison {

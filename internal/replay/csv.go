@@ -37,8 +37,11 @@ type Traffic struct {
 // Known reports whether there was any traffic.
 func (t Traffic) Known() bool { return t.ReadLatency > 0 || t.WriteLatency > 0 || t.FlushLatency > 0 }
 
-// Reader reads samples from CSV with a header. These columns may come in any order; others are
-// ignored:
+// ErrHistory says that a file is not a history that a Reader reads.
+var ErrHistory = errors.New("read a history")
+
+// Reader reads samples from CSV with a header, in rows that are in order of time. These columns may
+// come in any order; others are ignored:
 //
 //   - time: unix seconds, or RFC 3339
 //   - latency_p50_seconds, latency_p95_seconds, latency_p99_seconds, iops: a round; all four are
@@ -52,12 +55,21 @@ func (t Traffic) Known() bool { return t.ReadLatency > 0 || t.WriteLatency > 0 |
 //
 // Every file needs the columns of a round or one of the latencies of others.
 type Reader struct {
+	name    string
 	csv     *csv.Reader
 	columns map[string]int
 	probed  bool // the file has the columns of a round
 	// The conditions of a history hardly ever change, so the last ones are kept parsed.
 	text       string
 	conditions record.Conditions
+	last       place
+}
+
+// place is where a sample was, and its time as the file has it.
+type place struct {
+	line int
+	text string
+	time time.Time
 }
 
 const (
@@ -76,22 +88,22 @@ const (
 )
 
 // NewReader reads the header. It rejects a file in which a required column is missing or occurs
-// twice.
-func NewReader(r io.Reader) (*Reader, error) {
+// twice. name is that of the file, for errors. Errors: ErrHistory, and those of r.
+func NewReader(name string, r io.Reader) (*Reader, error) {
 	c := csv.NewReader(r)
 	c.ReuseRecord = true
 	c.FieldsPerRecord = 0
+	reader := &Reader{name: name, csv: c, columns: map[string]int{}}
 	header, err := c.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("read a history: it is empty; want a header line")
+		return nil, reader.wrong(errors.New("it is empty; want a header line"))
 	} else if err != nil {
-		return nil, fmt.Errorf("read a history: %w", err)
+		return nil, reader.unread(err)
 	}
-	reader := &Reader{csv: c, columns: map[string]int{}}
 	for i, name := range header {
 		name = strings.TrimPrefix(strings.TrimSpace(name), "\ufeff")
 		if _, twice := reader.columns[name]; twice {
-			return nil, fmt.Errorf("read a history: the header names %q twice", name)
+			return nil, reader.wrong(fmt.Errorf("the header names %q twice", name))
 		}
 		reader.columns[strings.Clone(name)] = i
 	}
@@ -111,12 +123,24 @@ func NewReader(r io.Reader) (*Reader, error) {
 		missing = slices.Insert(missing, 0, columnTime)
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("read a history: the header lacks %s", strings.Join(missing, ", "))
+		return nil, reader.wrong(fmt.Errorf("the header lacks %s", strings.Join(missing, ", ")))
 	}
 	return reader, nil
 }
 
-// Next returns the next sample, or io.EOF after the last one. Errors name the line.
+// wrong returns the error for a file that is not a history.
+func (r *Reader) wrong(err error) error { return fmt.Errorf("%w: %s: %w", ErrHistory, r.name, err) }
+
+// unread returns the error for a row that is not CSV or could not be read.
+func (r *Reader) unread(err error) error {
+	if errors.As(err, new(*csv.ParseError)) {
+		return r.wrong(err)
+	}
+	return fmt.Errorf("read %s: %w", r.name, err)
+}
+
+// Next returns the next sample, or io.EOF after the last one. Errors name the file and the line: ErrHistory,
+// and those of the file and of ctx.
 func (r *Reader) Next(ctx context.Context) (Sample, error) {
 	if err := ctx.Err(); err != nil {
 		return Sample{}, err
@@ -125,14 +149,27 @@ func (r *Reader) Next(ctx context.Context) (Sample, error) {
 	if errors.Is(err, io.EOF) {
 		return Sample{}, io.EOF
 	} else if err != nil {
-		return Sample{}, fmt.Errorf("read a history: %w", err)
+		return Sample{}, r.unread(err)
 	}
+	line, _ := r.csv.FieldPos(0)
 	sample, err := r.parse(row)
+	if err == nil {
+		err = r.follow(line, r.field(row, columnTime), sample.Time)
+	}
 	if err != nil {
-		line, _ := r.csv.FieldPos(0)
-		return Sample{}, fmt.Errorf("read a history: line %d: %w", line, err)
+		return Sample{}, r.wrong(fmt.Errorf("line %d: %w", line, err))
 	}
 	return sample, nil
+}
+
+// follow rejects a row that is earlier than the one before it. The judge would take that for a clock that was set
+// back, drop its evidence, and find nothing.
+func (r *Reader) follow(line int, text string, at time.Time) error {
+	if at.Before(r.last.time) {
+		return fmt.Errorf("time %q is before the %q of line %d; sort the rows by time, the earliest first", text, r.last.text, r.last.line)
+	}
+	r.last = place{line, text, at}
+	return nil
 }
 
 // field returns the value of a column; empty when there is no such column.

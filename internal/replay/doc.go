@@ -6,7 +6,7 @@
 // one round after the other and never as a whole. It writes what happened as lines of
 // JSON or as text with a small plot. It decides nothing itself.
 //
-//	history, err := replay.NewReader(file)
+//	history, err := replay.NewReader("nvme0n1.csv", file)
 //	…
 //	report, err := replay.Run(ctx, "nvme0n1", history, drift.Default(), nil)
 //	…

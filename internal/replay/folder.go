@@ -60,7 +60,7 @@ func OpenFolder(path string) (*Folder, error) {
 	f := &Folder{}
 	for _, name := range names {
 		if err := f.open(name, described); err != nil {
-			return nil, errors.Join(fmt.Errorf("open a node's histories: %s: %w", name, err), f.Close())
+			return nil, errors.Join(fmt.Errorf("open a node's histories: %w", err), f.Close())
 		}
 	}
 	for name := range described {
@@ -77,7 +77,7 @@ func (f *Folder) open(path string, described map[string]description) error {
 		return err
 	}
 	f.files = append(f.files, file)
-	history, err := NewReader(bufio.NewReaderSize(file, 256<<10))
+	history, err := NewReader(path, bufio.NewReaderSize(file, 256<<10))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -65,7 +64,7 @@ func (d *driveUnderWay) read(ctx context.Context) error {
 	case errors.Is(err, io.EOF):
 		d.over = true
 	case err != nil:
-		return fmt.Errorf("%s: %w", d.ID, err)
+		return err
 	}
 	d.next = next
 	return nil

@@ -47,6 +47,32 @@ type Query struct {
 	Utilisation string
 }
 
+// drives names the drives that the query is about: "nvme0n1 on stor-07:10040".
+func (q Query) drives() string {
+	which := q.Device
+	switch {
+	case q.Device == "" && q.Model != "":
+		which = "model " + q.Model
+	case q.Device == "":
+		return q.Instance
+	}
+	if q.Instance != "" {
+		which += " on " + q.Instance
+	}
+	return which
+}
+
+// NothingFound is the error when Prometheus has nothing to judge of the drives. It wraps ErrQuery.
+func (q Query) NothingFound() error {
+	return fmt.Errorf("%w: %s has no round of the probe %s and no traffic of %s %s; see the labels device, id, instance and probe of ssdprobe_probe_iops",
+		ErrQuery, q.URL, q.Probe, q.drives(), q.span())
+}
+
+// span names the time that the query is about.
+func (q Query) span() string {
+	return fmt.Sprintf("from %s to %s", q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
+}
+
 func (q Query) validate() error {
 	switch {
 	case q.URL == "":
@@ -113,7 +139,7 @@ func (p *Prometheus) Next(ctx context.Context) (Sample, error) {
 		}
 		page, err := p.read(ctx, p.next, end)
 		if err != nil {
-			return Sample{}, fmt.Errorf("read a history from prometheus: %w", err)
+			return Sample{}, fmt.Errorf("read the history of %s from prometheus: %w", p.query.drives(), err)
 		}
 		p.page, p.next = page, end.Add(p.query.Step)
 	}

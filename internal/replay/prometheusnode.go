@@ -37,7 +37,7 @@ func PrometheusDrives(ctx context.Context, client *http.Client, q Query) ([]Driv
 		return nil, fmt.Errorf("read a history from prometheus: %w", err)
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: %s has no %s from %s to %s; see the labels instance and model of that metric", ErrQuery, q.URL, p.infos(), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("%w: %s has no %s %s; see the labels instance and model of that metric", ErrQuery, q.URL, p.infos(), q.span())
 	}
 	drives := make([]Drive, len(found))
 	for i, w := range found {

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Source yields samples in order of time, and io.EOF after the last one.
+// Source yields samples in order of time, and io.EOF after the last one. Its errors say whose history it is.
 type Source interface {
 	Next(ctx context.Context) (Sample, error)
 }
@@ -106,6 +106,9 @@ type Report struct {
 
 	samples int
 }
+
+// Empty reports whether the histories held nothing to judge.
+func (r *Report) Empty() bool { return r.samples == 0 }
 
 // DriveReport is the final state of a drive.
 type DriveReport struct {

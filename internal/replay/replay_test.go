@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -40,7 +41,7 @@ func history(s drifttest.Stream) string {
 
 func run(t *testing.T, csv string, emit func(replay.Line) error) *replay.Report {
 	t.Helper()
-	r, err := replay.NewReader(strings.NewReader(csv))
+	r, err := replay.NewReader("h.csv", strings.NewReader(csv))
 	require.NoError(t, err)
 	report, err := replay.Run(t.Context(), "d", r, drift.Default(), emit)
 	require.NoError(t, err)
@@ -86,14 +87,14 @@ func TestEmptyHistory(t *testing.T) {
 
 func TestRunStopsWhenToldTo(t *testing.T) {
 	csv := history(drifttest.Stream{Kind: "none", Noise: "quiet", Seed: 1, Days: 1})
-	r, err := replay.NewReader(strings.NewReader(csv))
+	r, err := replay.NewReader("h.csv", strings.NewReader(csv))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = replay.Run(ctx, "d", r, drift.Settings{}, nil)
 	require.ErrorIs(t, err, context.Canceled)
 
-	r, err = replay.NewReader(strings.NewReader(csv))
+	r, err = replay.NewReader("h.csv", strings.NewReader(csv))
 	require.NoError(t, err)
 	full := errors.New("disk full")
 	_, err = replay.Run(t.Context(), "d", r, drift.Settings{}, func(replay.Line) error { return full })
@@ -101,9 +102,9 @@ func TestRunStopsWhenToldTo(t *testing.T) {
 }
 
 func TestReaderTakesColumnsInAnyOrder(t *testing.T) {
-	r, err := replay.NewReader(strings.NewReader(
-		"iops,note,time,latency_p99_seconds,latency_p95_seconds,latency_p50_seconds,conditions\n" +
-			"9000,x,2026-01-02T03:04:05Z,0.0003,0.0002,0.0001,firmware=A;kernel=6.12\n" +
+	r, err := replay.NewReader("h.csv", strings.NewReader(
+		"iops,note,time,latency_p99_seconds,latency_p95_seconds,latency_p50_seconds,conditions\n"+
+			"9000,x,2026-01-02T03:04:05Z,0.0003,0.0002,0.0001,firmware=A;kernel=6.12\n"+
 			"9000,,1767323106.25,3e-4,2e-4,1e-4,nvme cli run\n"))
 	require.NoError(t, err)
 	got, err := r.Next(t.Context())
@@ -123,9 +124,9 @@ func TestReaderTakesColumnsInAnyOrder(t *testing.T) {
 }
 
 func TestReaderTakesTrafficAndRefusedRounds(t *testing.T) {
-	r, err := replay.NewReader(strings.NewReader(
-		"time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops,utilisation,others_read_iops,others_read_bytes_per_second,others_read_latency_seconds,in_flight\n" +
-			"0,,,,,0.95,4000,16384000,2e-4,0.8\n" +
+	r, err := replay.NewReader("h.csv", strings.NewReader(
+		"time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops,utilisation,others_read_iops,others_read_bytes_per_second,others_read_latency_seconds,in_flight\n"+
+			"0,,,,,0.95,4000,16384000,2e-4,0.8\n"+
 			"60,1e-4,2e-4,3e-4,9000,0,,,,\n"))
 	require.NoError(t, err)
 	got, err := r.Next(t.Context())
@@ -143,35 +144,60 @@ func TestReaderTakesTrafficAndRefusedRounds(t *testing.T) {
 	assert.False(t, got.Work.Known)
 	assert.False(t, got.Traffic.Known())
 
-	_, err = replay.NewReader(strings.NewReader("time,others_write_latency_seconds\n"))
+	_, err = replay.NewReader("h.csv", strings.NewReader("time,others_write_latency_seconds\n"))
 	require.NoError(t, err, "traffic alone is enough")
 }
 
 func TestReaderSaysWhatIsWrongAndWhere(t *testing.T) {
 	good := "0,1e-4,1e-4,1e-4,9000,0.1,\n"
 	for name, tt := range map[string]struct{ csv, want string }{
-		"nothing":           {"", "read a history: it is empty; want a header line"},
-		"no columns":        {"time,iops\n", "read a history: the header lacks latency_p50_seconds, latency_p95_seconds, latency_p99_seconds"},
-		"twice":             {"time,time\n", `read a history: the header names "time" twice`},
-		"a word":            {header + good + "60,fast,1e-4,1e-4,9000,0.1,\n", `read a history: line 3: latency_p50_seconds "fast": want a number above 0`},
-		"zero":              {header + "60,1e-4,1e-4,1e-4,0,0.1,\n", `read a history: line 2: iops "0": want a number above 0`},
-		"not a number":      {header + "60,NaN,1e-4,1e-4,1,0.1,\n", `read a history: line 2: latency_p50_seconds "NaN": want a number above 0`},
-		"percent":           {header + "60,1e-4,1e-4,1e-4,1,55,\n", `read a history: line 2: utilisation "55": want a share of 0 to 1, or nothing when not known`},
-		"yesterday":         {header + "yesterday,1e-4,1e-4,1e-4,1,0.1,\n", `read a history: line 2: time "yesterday": want unix seconds or RFC 3339`},
-		"half a round":      {header + "60,1e-4,,1e-4,1,0.1,\n", `read a history: line 2: latency_p95_seconds "": want a number above 0`},
-		"less than nothing": {"time,others_read_latency_seconds\n60,-1\n", `read a history: line 2: others_read_latency_seconds "-1": want a number of 0 or more, or nothing when not known`},
-		"a short line":      {header + "60,1e-4\n", "read a history: record on line 2: wrong number of fields"},
-		"a stray quote":     {header + "60,\"1e-4,1e-4,1e-4,1,0.1,\n", `read a history: parse error on line 2, column 27: extraneous or missing " in quoted-field`},
-		"far in the future": {header + "1e300,1e-4,1e-4,1e-4,1,0.1,\n", `read a history: line 2: time "1e300": want unix seconds or RFC 3339`},
+		"nothing":           {"", "read a history: h.csv: it is empty; want a header line"},
+		"no columns":        {"time,iops\n", "read a history: h.csv: the header lacks latency_p50_seconds, latency_p95_seconds, latency_p99_seconds"},
+		"twice":             {"time,time\n", `read a history: h.csv: the header names "time" twice`},
+		"a word":            {header + good + "60,fast,1e-4,1e-4,9000,0.1,\n", `read a history: h.csv: line 3: latency_p50_seconds "fast": want a number above 0`},
+		"zero":              {header + "60,1e-4,1e-4,1e-4,0,0.1,\n", `read a history: h.csv: line 2: iops "0": want a number above 0`},
+		"not a number":      {header + "60,NaN,1e-4,1e-4,1,0.1,\n", `read a history: h.csv: line 2: latency_p50_seconds "NaN": want a number above 0`},
+		"percent":           {header + "60,1e-4,1e-4,1e-4,1,55,\n", `read a history: h.csv: line 2: utilisation "55": want a share of 0 to 1, or nothing when not known`},
+		"yesterday":         {header + "yesterday,1e-4,1e-4,1e-4,1,0.1,\n", `read a history: h.csv: line 2: time "yesterday": want unix seconds or RFC 3339`},
+		"half a round":      {header + "60,1e-4,,1e-4,1,0.1,\n", `read a history: h.csv: line 2: latency_p95_seconds "": want a number above 0`},
+		"less than nothing": {"time,others_read_latency_seconds\n60,-1\n", `read a history: h.csv: line 2: others_read_latency_seconds "-1": want a number of 0 or more, or nothing when not known`},
+		"a short line":      {header + "60,1e-4\n", "read a history: h.csv: record on line 2: wrong number of fields"},
+		"a stray quote":     {header + "60,\"1e-4,1e-4,1e-4,1,0.1,\n", `read a history: h.csv: parse error on line 2, column 27: extraneous or missing " in quoted-field`},
+		"back in time": {
+			header + good + "120,1e-4,1e-4,1e-4,9000,0.1,\n1970-01-01T00:01:00Z,1e-4,1e-4,1e-4,9000,0.1,\n",
+			`read a history: h.csv: line 4: time "1970-01-01T00:01:00Z" is before the "120" of line 3; sort the rows by time, the earliest first`,
+		},
+		"far in the future": {header + "1e300,1e-4,1e-4,1e-4,1,0.1,\n", `read a history: h.csv: line 2: time "1e300": want unix seconds or RFC 3339`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := replay.NewReader(strings.NewReader(tt.csv))
+			r, err := replay.NewReader("h.csv", strings.NewReader(tt.csv))
 			for err == nil {
 				_, err = r.Next(t.Context())
 			}
 			require.EqualError(t, err, tt.want)
+			require.ErrorIs(t, err, replay.ErrHistory)
 		})
 	}
+}
+
+// A round and the traffic beside it may have rows of their own.
+func TestReaderTakesRowsOfOneTime(t *testing.T) {
+	r, err := replay.NewReader("h.csv", strings.NewReader(header+"60,1e-4,1e-4,1e-4,9000,0.1,\n60,,,,,0.1,\n"))
+	require.NoError(t, err)
+	for range 2 {
+		_, err = r.Next(t.Context())
+		require.NoError(t, err)
+	}
+}
+
+// A file that cannot be read to its end is not a wrong history.
+func TestReaderThatFails(t *testing.T) {
+	broken := errors.New("input/output error")
+	r, err := replay.NewReader("h.csv", io.MultiReader(strings.NewReader(header), iotest.ErrReader(broken)))
+	require.NoError(t, err)
+	_, err = r.Next(t.Context())
+	require.ErrorIs(t, err, broken)
+	require.NotErrorIs(t, err, replay.ErrHistory)
 }
 
 func FuzzReader(f *testing.F) {
@@ -179,7 +205,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte(header + "0,1,1,1,1,,\n-1,1,1,1,1,,\n"))
 	f.Add([]byte(header + "9e11,1,1,1,1,,\"a\nb\"\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := replay.NewReader(bytes.NewReader(data))
+		r, err := replay.NewReader("h.csv", bytes.NewReader(data))
 		if err != nil {
 			return
 		}

@@ -7,16 +7,34 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/text"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Comparison writes the comparison of a run with its saved baseline: the verdict, the conditions that differ,
-// the warnings, and a table with a row per figure.
-func Comparison(w io.Writer, c record.Comparison) error {
-	return text.Write(w, "comparison", comparisonBlocks(c, theBaseline(c), "before", "now")...)
+// Comparison writes the comparison of a run with its saved baseline, to follow the report of the run: the verdict, the
+// conditions that differ, the warnings that the report does not have, and a table with a row per figure.
+func Comparison(w io.Writer, d Document) error {
+	return text.Write(w, "comparison", ownComparison(d)...)
+}
+
+// ownComparison shows the comparison of a run with its saved baseline. The report of the run has its warnings already:
+// of those, the comparison has only the codes of the ones that the baseline has, too.
+func ownComparison(d Document) []document.Block {
+	c, own := *d.Comparison, d.Report.Warnings
+	c.Warnings = nil
+	var both []string
+	for _, w := range d.Comparison.Warnings {
+		switch {
+		case slices.Contains(own, w):
+			both = append(both, w.Code)
+		case !slices.ContainsFunc(own, func(o record.Warning) bool { return w == compare.OfLater(o) }):
+			c.Warnings = append(c.Warnings, w)
+		}
+	}
+	return comparisonBlocks(c, both, theBaseline(c), "before", "now")
 }
 
 // theBaseline returns the name of the earlier run in texts.
@@ -28,23 +46,26 @@ func theBaseline(c record.Comparison) string {
 	return text
 }
 
-// comparisonSection returns the comparison as a section of a page.
-func comparisonSection(c record.Comparison) document.Section {
-	return document.Section{Title: "Against the saved run", Blocks: comparisonBlocks(c, theBaseline(c), "before", "now")}
+// comparisonSection returns the comparison as a section of the run's page.
+func comparisonSection(d Document) document.Section {
+	return document.Section{Title: "Against the saved run", Blocks: ownComparison(d)}
 }
 
 // comparisonBlocks shows a comparison with an earlier run. before and after are the column headings of their
-// values.
-func comparisonBlocks(c record.Comparison, earlier, before, after string) []document.Block {
+// values. both are the codes of warnings about both runs that are shown elsewhere.
+func comparisonBlocks(c record.Comparison, both []string, earlier, before, after string) []document.Block {
 	tones := map[record.Verdict]document.Tone{record.Slower: document.Bad, record.Faster: document.Good, record.Same: document.Good}
 	blocks := []document.Block{document.Note{Text: "Compared with " + earlier + ": " + verdictText(c, "it"), Tone: tones[c.Verdict]}}
-	if len(c.Conditions)+len(c.Warnings)+len(c.NotCompared) > 0 {
+	if len(c.Conditions)+len(c.Warnings)+len(both)+len(c.NotCompared) > 0 {
 		blocks = append(blocks, document.Gap{})
 	}
 	for _, change := range changesList(c.Conditions) {
 		blocks = append(blocks, document.List("changed: ", change))
 	}
 	blocks = append(blocks, document.Warnings(c.Warnings))
+	if len(both) > 0 {
+		blocks = append(blocks, document.List("warnings of both runs: ", both...))
+	}
 	for _, left := range unmatched(c) {
 		blocks = append(blocks, left)
 	}

@@ -15,10 +15,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-func comparisonText(t *testing.T, c record.Comparison) string {
+// comparisonText returns what is shown below the report of a run that is compared with an earlier one.
+func comparisonText(t *testing.T, before, after record.RunReport) string {
 	t.Helper()
+	c := compare.Pair(before, after, 0.2)
 	var b strings.Builder
-	require.NoError(t, report.Comparison(&b, c))
+	require.NoError(t, report.Comparison(&b, report.NewDocument(after, &c)))
 	return b.String()
 }
 
@@ -59,14 +61,34 @@ func updated() record.RunReport {
 }
 
 func TestComparisonText(t *testing.T) {
-	for name, c := range map[string]record.Comparison{
-		"comparison_slower.txt":       compare.Pair(beforeUpdate(0.4), today(), 0.2),
-		"comparison_faster.txt":       compare.Pair(today(), beforeUpdate(0.4), 0.2),
-		"comparison_inconclusive.txt": compare.Pair(beforeUpdate(0.75), quickRun(), 0.2),
-		"comparison_same.txt":         compare.Pair(today(), today(), 0.2),
-		"comparison_nothing.txt":      compare.Pair(probeRun(), quickRun(), 0.2),
+	for name, runs := range map[string]struct{ before, after record.RunReport }{
+		"comparison_slower.txt":       {beforeUpdate(0.4), today()},
+		"comparison_faster.txt":       {today(), beforeUpdate(0.4)},
+		"comparison_inconclusive.txt": {beforeUpdate(0.75), quickRun()},
+		"comparison_same.txt":         {today(), today()},
+		"comparison_nothing.txt":      {probeRun(), quickRun()},
 	} {
-		t.Run(name, func(t *testing.T) { golden(t, name, comparisonText(t, c)) })
+		t.Run(name, func(t *testing.T) { golden(t, name, comparisonText(t, runs.before, runs.after)) })
+	}
+}
+
+// What the run was warned of is said once on its report. The comparison below it adds what the earlier run had.
+func TestWarningsOfAComparedRunAreToldOnce(t *testing.T) {
+	own, shared := record.Warning{Code: "own", Text: "Only this run."}, record.Warning{Code: "shared", Text: "Every run here."}
+	before, after := today(), today()
+	after.Warnings = []record.Warning{own, shared}
+	before.Warnings = []record.Warning{shared, {Code: "old", Text: "Only that run."}}
+	c := compare.Pair(before, after, 0.2)
+	d := report.NewDocument(after, &c)
+	var text, markdown strings.Builder
+	require.NoError(t, report.Brief(&text, after))
+	require.NoError(t, report.Comparison(&text, d))
+	require.NoError(t, report.Markdown(&markdown, d))
+	for _, shown := range []string{text.String(), markdown.String(), page(t, d)} {
+		assert.Equal(t, 1, strings.Count(shown, own.Text), shown)
+		assert.Equal(t, 1, strings.Count(shown, shared.Text), shown)
+		assert.Equal(t, 1, strings.Count(shown, "The earlier run: Only that run."), shown)
+		assert.Regexp(t, `warnings of both runs: \W*(<bdi>)?shared\b`, shown)
 	}
 }
 

@@ -44,7 +44,7 @@ func (c Comparisons) Text(w io.Writer) error {
 		if text := sameConditions(one); text != "" {
 			blocks = append(blocks, document.Sentence(text))
 		}
-		blocks = append(blocks, comparisonBlocks(one, "A", "A", Letter(i+1))...)
+		blocks = append(blocks, comparisonBlocks(one, nil, "A", "A", Letter(i+1))...)
 	}
 	return text.Write(w, "comparison", blocks...)
 }

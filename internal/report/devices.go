@@ -44,6 +44,9 @@ type DeviceList struct {
 	Files    []FileRow         `json:"files"`
 	// Daemon says that a running daemon reported what is watched. Otherwise it is what a daemon would watch.
 	Daemon bool `json:"daemon"`
+	// DaemonProblem says why a daemon did not report it, such as that it refused the password; empty when one did, or
+	// when none runs.
+	DaemonProblem string `json:"daemon_problem,omitempty"`
 }
 
 // FileRow is a probe file, or the directory in which one will be created.
@@ -96,8 +99,12 @@ func Devices(w io.Writer, list DeviceList, now time.Time) error {
 		files = " and " + units.Plural(n, "probe file")
 	}
 	by := "no daemon answers; one with this configuration would watch"
-	if list.Daemon {
+	switch {
+	case list.Daemon:
 		by = "the daemon watches"
+	case list.DaemonProblem != "":
+		blocks = append(blocks, document.Note{Label: "Not from the daemon: ", Text: list.DaemonProblem})
+		by = "the daemon does not say what it watches; one with this configuration would watch"
 	}
 	blocks = append(blocks, document.Sentence(fmt.Sprintf("%s: %s %s of them%s%s.", units.Plural(len(rows), "device"), by, units.Count(watched), files, hostText(rows))))
 	return text.Write(w, "devices", blocks...)

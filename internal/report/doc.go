@@ -13,8 +13,9 @@
 //
 //	err := report.Run(os.Stdout, now)
 //	c := compare.Pair(baseline, now, 0.1)
-//	err = report.Comparison(os.Stdout, c)
-//	err = report.JSON(os.Stdout, report.NewDocument(now, &c))
+//	d := report.NewDocument(now, &c)
+//	err = report.Comparison(os.Stdout, d)
+//	err = report.JSON(os.Stdout, d)
 //	documents, err := report.Parse(stored)
 //	err = report.HTML(os.Stdout, documents...)
 package report

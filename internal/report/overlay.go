@@ -62,7 +62,7 @@ func (c Comparisons) page(runs []record.RunReport, overlays []document.Section) 
 	p.Sections = slices.Concat([]document.Section{which, c.differences()}, overlays)
 	for i, one := range c.Comparisons {
 		p.Sections = append(p.Sections, document.Section{
-			ID: againstID(i), Title: Letter(i+1) + " against A", Blocks: comparisonBlocks(one, "A", "A", Letter(i+1)),
+			ID: againstID(i), Title: Letter(i+1) + " against A", Blocks: comparisonBlocks(one, nil, "A", "A", Letter(i+1)),
 		})
 	}
 	return p

@@ -134,7 +134,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 	c := compare.Pair(quickRun(), quickRun(), 0.1)
 	for name, err := range map[string]error{
 		"write run report: broken pipe": report.Run(broken, quickRun()),
-		"write comparison: broken pipe": report.Comparison(broken, c),
+		"write comparison: broken pipe": report.Comparison(broken, report.NewDocument(quickRun(), &c)),
 		"write devices: broken pipe":    report.Devices(broken, report.DeviceList{}, time.Time{}),
 		"write drift: broken pipe":      report.Drift(broken, record.Snapshot{}),
 		"write baselines: broken pipe":  report.Baselines(broken, nil),

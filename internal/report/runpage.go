@@ -43,7 +43,7 @@ func runPage(d Document) document.Page {
 		p.About = append([]string{r.Node}, p.About...)
 	}
 	if d.Comparison != nil {
-		p.Sections = append(p.Sections, comparisonSection(*d.Comparison))
+		p.Sections = append(p.Sections, comparisonSection(d))
 	}
 	all := append(sections(r), latencySection(r)...)
 	p.Sections = append(append(p.Sections, conditionsSection(r)), all...)

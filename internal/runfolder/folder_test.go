@@ -68,6 +68,39 @@ func TestFolder(t *testing.T) {
 	require.ErrorIs(t, err, runfolder.ErrChanged)
 }
 
+// The jobs cannot be repeated when the file that they name is gone, so the folder says how to get one.
+func TestTheReadmeSaysWhatBecameOfTheFile(t *testing.T) {
+	read, written := record.Step{Name: "a", Read: &record.Result{IOs: 1}}, record.Step{Name: "b", Write: &record.Result{IOs: 1}}
+	for name, c := range map[string]struct {
+		file  *record.RunFile
+		steps []record.Step
+		says  string
+	}{
+		"a device":                {nil, []record.Step{read, written}, ""},
+		"a file of the user":      {&record.RunFile{Bytes: 32 << 20, Reused: true}, []record.Step{read}, ""},
+		"a file that was read":    {&record.RunFile{Bytes: 32 << 20}, []record.Step{read}, "To have it again, repeat the run with --keep-file and another --folder."},
+		"a file that was written": {&record.RunFile{Bytes: 32 << 20}, []record.Step{read, written}, "also with --keep-file, because the run wrote to it: put 32 MiB of random data there first."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run")
+			f, err := runfolder.Begin(path)
+			require.NoError(t, err)
+			f.Keep("a", "[a]\n", []byte("{}"))
+			d := document()
+			d.Report.File, d.Report.Steps = c.file, c.steps
+			require.NoError(t, f.Finish(d, ""))
+			text, err := os.ReadFile(filepath.Join(path, "README.md"))
+			require.NoError(t, err)
+			assert.Contains(t, string(text), "fio jobs/001-")
+			if c.says == "" {
+				assert.NotContains(t, string(text), "--keep-file")
+			} else {
+				assert.Contains(t, string(text), c.says)
+			}
+		})
+	}
+}
+
 func TestBeginRefuses(t *testing.T) {
 	dir := t.TempDir()
 	full := filepath.Join(dir, "full")

@@ -3,11 +3,24 @@ package runfolder
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
+
+// whatBecameOf says how to get the file that the jobs name, if the run made it: it is removed when the run ends.
+func whatBecameOf(r record.RunReport) string {
+	switch {
+	case r.File == nil || r.File.Reused:
+		return ""
+	case slices.ContainsFunc(r.Steps, func(s record.Step) bool { return s.Write != nil }):
+		return fmt.Sprintf(" The file was removed when the run ended, also with --keep-file, because the run wrote to it: put %s of random data there first.", units.BlockSize(r.File.Bytes))
+	}
+	return " The file was removed when the run ended, unless it had --keep-file. To have it again, repeat the run with --keep-file and another --folder."
+}
 
 // writeReadme describes the files, how the run was made, and how to check it.
 func writeReadme(w io.Writer, r record.RunReport, command string, fio bool) error {
@@ -38,7 +51,7 @@ func writeReadme(w io.Writer, r record.RunReport, command string, fio bool) erro
 - Compare it with another run: `+"`ssdprobe compare . OTHER`"+`, where OTHER is a folder, a report or the JSON of fio.
 `, ChecksumsFile, pageFile)
 	if fio {
-		fmt.Fprintf(&b, "- Do a step again without ssdprobe: `fio %s/001-….fio`, after a look at the file name and at what the job writes.\n", jobsDir)
+		fmt.Fprintf(&b, "- Do a step again without ssdprobe: `fio %s/001-….fio`, after a look at the file name and at what the job writes.%s\n", jobsDir, whatBecameOf(r))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -239,11 +239,14 @@ func (r Request) Change(t *Target, now time.Time) error {
 			refused.add(judge.Traffic, err)
 		}
 	}
-	// In a request for all probes, those with nothing to accept or to pin do not matter.
-	major := func(r refusal) bool {
-		return !errors.Is(r.cause, drift.ErrNothingToAccept) && !errors.Is(r.cause, drift.ErrNotLearned)
+	// In a request for all probes, those with nothing to accept or to pin do not matter, unless there are no others.
+	minor := func(r refusal) bool {
+		return errors.Is(r.cause, drift.ErrNothingToAccept) || errors.Is(r.cause, drift.ErrNotLearned)
 	}
-	if len(refused) > 0 && (done == 0 || slices.ContainsFunc(refused, major)) {
+	if major := slices.DeleteFunc(slices.Clone(refused), minor); len(major) > 0 || done > 0 {
+		refused = major
+	}
+	if len(refused) > 0 {
 		return fmt.Errorf("%s of %s: %w", r, r.Target, refused.join())
 	}
 	t.Probes, t.Traffic = changed, traffic
@@ -268,7 +271,9 @@ func (r Request) changed(state drift.State, now time.Time) (after drift.State, k
 	case r.Accept != "":
 		after, err = state.Accept(now, r.Accept)
 	case r.Pin != nil:
-		after, err = state.Pin(*r.Pin)
+		if after, err = state.Pin(*r.Pin); errors.Is(err, drift.ErrNotLearned) {
+			err = drift.ErrNotLearned // Change says what was asked, which may be to unpin
+		}
 	case state.Pinned(nil):
 		return state, true, drift.ErrPinned
 	default:

@@ -184,9 +184,9 @@ func recordedOne(ctx context.Context, folder, name string, label drifttest.Label
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	history, err := replay.NewReader(bufio.NewReaderSize(file, 1<<20))
+	history, err := replay.NewReader(file.Name(), bufio.NewReaderSize(file, 1<<20))
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
 	return judgeAlone(ctx, name, history, label, o, s)
 }

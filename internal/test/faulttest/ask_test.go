@@ -90,6 +90,35 @@ func TestCommandsAskADaemonOverTLSWithAPassword(t *testing.T) {
 	}
 }
 
+// A daemon that refuses is not taken for one that does not run. The devices are shown all the same.
+func TestDevicesSaysThatTheDaemonRefuses(t *testing.T) {
+	t.Parallel()
+	hash, err := bcrypt.GenerateFromPassword([]byte("correct-horse"), bcrypt.MinCost)
+	require.NoError(t, err)
+	d := startLocked(t, "tls_server_config: {cert_file: CERT, key_file: KEY}\nbasic_auth_users: {me: \""+string(hash)+"\"}\n")
+	devices := func(more ...string) (done, string) {
+		got := ssdprobe(t, nil, append([]string{"devices", "--state-dir", d.state}, more...)...)
+		return got, strings.Join(strings.Fields(got.stdout), " ")
+	}
+	for says, flags := range map[string][]string{
+		"it answers 401 Unauthorized; it refuses the user or the password, or was given none: want --http.config.file FILE": {"--ca-file", d.certificate},
+		"name the certificate of its authority with --ca-file":                                                              nil,
+	} {
+		got, text := devices(flags...)
+		assert.Equal(t, 0, got.code, got.stderr)
+		assert.Contains(t, text, "Not from the daemon: ask the daemon at "+d.url)
+		assert.Contains(t, text, says)
+		assert.Contains(t, text, "the daemon does not say what it watches; one with this configuration would watch")
+		assert.NotContains(t, text, "no daemon answers")
+		assert.Empty(t, got.stderr)
+		document, _ := devices(append(flags, "--output", "json")...)
+		assert.Contains(t, document.stdout, `"daemon_problem": "ask the daemon at `)
+	}
+	wrong, _ := devices("--http.config.file", "/no/such/file")
+	assert.Equal(t, 2, wrong.code)
+	assert.Empty(t, wrong.stdout)
+}
+
 func TestCommandsShowACertificateOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	d := startLocked(t, "tls_server_config: {cert_file: CERT, key_file: KEY, client_auth_type: RequireAnyClientCert}\n")
