@@ -299,11 +299,19 @@ func TestImportedBaselineIsComparedWithAtOnce(t *testing.T) {
 	donor.run(60, 100*time.Microsecond)
 	b := donor.tracker.State().Baselines()[0]
 
-	state, err := drift.State{}.WithBaseline(b)
-	require.NoError(t, err)
 	f := newFeeder(small())
+	imported := f.now.Add(30 * 24 * time.Hour)
+	state, err := drift.State{}.WithBaseline(b, imported)
+	require.NoError(t, err)
+	f.now = imported
 	require.NoError(t, f.tracker.Restore(state))
-	f.run(60, 300*time.Microsecond)
+	f.run(2, 300*time.Microsecond)
+	for _, d := range f.status().Drift {
+		require.NotNil(t, d.Unjudged, d.Statistic)
+		assert.Equal(t, imported, d.Unjudged.Since, "%s: not since its donor learned", d.Statistic)
+		assert.NotEqual(t, record.ReasonFewRounds, d.Unjudged.Reason, "%s: so far there are enough", d.Statistic)
+	}
+	f.run(58, 300*time.Microsecond)
 	require.NotNil(t, f.status().Baseline)
 	assert.Equal(t, b.Values, f.status().Baseline.Values)
 	assert.Equal(t, middleOnly(record.Regressed), states(f.status()))
@@ -311,18 +319,18 @@ func TestImportedBaselineIsComparedWithAtOnce(t *testing.T) {
 	t.Run("the current epoch stays current", func(t *testing.T) {
 		other := b
 		other.Conditions = firmware("B")
-		state, err := donor.tracker.State().WithBaseline(other)
+		state, err := donor.tracker.State().WithBaseline(other, imported)
 		require.NoError(t, err)
 		known := state.Baselines()
 		require.Len(t, known, 2)
 		assert.Equal(t, firmware("A"), known[1].Conditions)
 	})
 	t.Run("refused", func(t *testing.T) {
-		_, err := drift.State{}.WithBaseline(record.Baseline{Conditions: firmware("A")})
+		_, err := drift.State{}.WithBaseline(record.Baseline{Conditions: firmware("A")}, imported)
 		require.EqualError(t, err, "import a baseline: it was never learned")
 		broken := b
 		broken.Values = map[record.Statistic]float64{record.LatencyP50: -1}
-		_, err = drift.State{}.WithBaseline(broken)
+		_, err = drift.State{}.WithBaseline(broken, imported)
 		require.Error(t, err)
 	})
 }

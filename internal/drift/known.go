@@ -153,8 +153,11 @@ func (t *Tracker) unknown(i int, now time.Time) *record.WhyUnjudged {
 			why.Reason = c.Why
 		}
 	}
-	if why.Since.IsZero() {
+	if why.Since.IsZero() { // never compared, as with a baseline that was imported
 		why.Since = t.verdicts[i].Since
+		if why.Reason == record.ReasonFewRounds && now.Sub(why.Since) < t.stale() {
+			why.Reason = record.ReasonLearning
+		}
 	}
 	return why
 }

@@ -83,7 +83,7 @@ func (t *Tracker) Restore(s State) error {
 		}
 		// A baseline that was imported has no verdict yet.
 		if len(t.epochs) > 0 && t.current().learned() && t.verdicts[i].State == record.Learning {
-			t.verdicts[i].begin(record.Stable, t.current().Learned)
+			t.verdicts[i].begin(record.Stable, t.current().Started)
 		}
 	}
 	t.restoreCompared(s.Compared)
@@ -101,15 +101,15 @@ func (s State) Baselines() []record.Baseline {
 	return list
 }
 
-// WithBaseline returns s with b, from another node, as the baseline of its conditions. The level stays at the values
-// of b; how much the device differs from block to block and under load is learned here. The current epoch stays the
-// current one.
-func (s State) WithBaseline(b record.Baseline) (State, error) {
+// WithBaseline returns s with b, from another node, as the baseline of its conditions from now on. The level stays at
+// the values of b; how much the device differs from block to block and under load is learned here. The current epoch
+// stays the current one.
+func (s State) WithBaseline(b record.Baseline, now time.Time) (State, error) {
 	if b.Learned.IsZero() {
 		return State{}, errors.New("import a baseline: it was never learned")
 	}
 	imported := epoch{
-		Conditions: b.Conditions, Started: b.Learned, Learned: b.Learned,
+		Conditions: b.Conditions, Started: now, Learned: b.Learned,
 		Rounds: b.Rounds, Values: maps.Clone(b.Values), Reference: valuesOf(s.names(), b.Values),
 		Baseline: learnEarly(nil), Anchored: true,
 	}

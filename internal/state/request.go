@@ -267,7 +267,7 @@ func (r Request) changed(state drift.State, now time.Time) (after drift.State, k
 	case r.Import != nil && state.Pinned(&r.Import.Conditions):
 		return state, true, drift.ErrPinned
 	case r.Import != nil:
-		after, err = state.WithBaseline(*r.Import)
+		after, err = state.WithBaseline(*r.Import, now)
 	case r.Accept != "":
 		after, err = state.Accept(now, r.Accept)
 	case r.Pin != nil:
