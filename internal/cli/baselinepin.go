@@ -19,14 +19,14 @@ func (a *app) baselinePin(pin bool) *cobra.Command {
 Probes without a learned baseline are not pinned; the command names them.
 Reset, import and accept are refused for it. It is kept however many sets of conditions
 follow. Under other conditions (other firmware, another kernel) another baseline is
-learned. When the conditions come back, so does the pinned baseline.`,
+learned. When the conditions come back, so does the pinned baseline, until "baseline unpin".`,
 		Example: "  ssdprobe baseline pin nvme0n1\n  ssdprobe baseline pin nvme0n1 --probe read-4k",
 		Args:    arguments(cobra.ExactArgs(1)),
 	}
 	done := "pinned"
 	if !pin {
-		c.Use, c.Short, done = "unpin TARGET", "Let learning, accept, reset and import change the current baselines again", "unpinned"
-		c.Long = "Undoes \"baseline pin\" for the baselines under the current conditions."
+		c.Use, c.Short, done = "unpin TARGET", "Let learning, accept, reset and import change the baselines again", "unpinned"
+		c.Long = "Undoes \"baseline pin\", also for baselines under other conditions than those of now."
 		c.Example = "  ssdprobe baseline unpin nvme0n1"
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -40,10 +40,10 @@ learned. When the conditions come back, so does the pinned baseline.`,
 	return c
 }
 
-// pins returns the probes whose baselines a request has pinned or unpinned, and those that it has not: ": read-4k; not
-// read-128k: no baseline has been learned under the current conditions". The stored state has them, because the daemon
-// answers after it has saved.
-func pins(dir state.Dir, target string, pin bool) (string, error) {
+// pins returns the probes whose baselines a request has pinned, and those that it has not: ": read-4k; not read-128k: no
+// baseline has been learned under the current conditions". The stored state has them, because the daemon answers after
+// it has saved.
+func pins(dir state.Dir, target string) (string, error) {
 	t, _, err := dir.Target(target)
 	if err != nil {
 		return "", err
@@ -51,7 +51,7 @@ func pins(dir state.Dir, target string, pin bool) (string, error) {
 	var done, not []string
 	for _, name := range t.ProbeNames() {
 		baselines := t.Probes[name].Baselines()
-		if n := len(baselines); n > 0 && !baselines[n-1].Learned.IsZero() && baselines[n-1].Pinned == pin {
+		if n := len(baselines); n > 0 && !baselines[n-1].Learned.IsZero() && baselines[n-1].Pinned {
 			done = append(done, name)
 		} else {
 			not = append(not, name)

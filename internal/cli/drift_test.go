@@ -215,6 +215,7 @@ func TestDriftMistakes(t *testing.T) {
 		"no histories":        {[]string{"drift", "replay", t.TempDir()}, 2, "has no file whose name ends in .csv"},
 		"no such file":        {[]string{"drift", "replay", "/no/such.csv"}, 2, "/no/such.csv"},
 		"no such column":      {[]string{"drift", "replay", file(t, "x.csv", "time\n")}, 2, "the header lacks latency_p50_seconds"},
+		"no rows":             {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\n")}, 2, "x.csv: the history holds no round"},
 		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 2, "x.csv: line 2"},
 		"back in time":        {[]string{"drift", "replay", disordered}, 2, disordered + `: line 3: time "0" is before the "60" of line 2; sort the rows by time`},
 		"back in a folder":    {[]string{"drift", "replay", filepath.Dir(disordered)}, 2, disordered + ": line 3: "},

@@ -228,7 +228,10 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		}
 		drives, err := replay.PrometheusDrives(ctx, client, q)
 		if err == nil {
-			err = a.printReplay(ctx, drives, settings, o.form, q.NothingFound())
+			err = a.printReplay(ctx, drives, settings, o.form)
+		}
+		if errors.Is(err, replay.ErrEmpty) {
+			err = q.NothingFound()
 		}
 		return cured("--prometheus", err)
 	}
@@ -245,12 +248,20 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		return err
 	}
 	name := strings.TrimSuffix(filepath.Base(files[0]), ".csv")
-	return a.printReplay(ctx, one(name, history), settings, o.form, nil)
+	return emptiness(files[0], a.printReplay(ctx, one(name, history), settings, o.form))
+}
+
+// emptiness names what was read if there is nothing in it.
+func emptiness(path string, err error) error {
+	if errors.Is(err, replay.ErrEmpty) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return err
 }
 
 // wrongInput marks an error about the history, or about which one was asked for, as a mistake of the caller.
 func wrongInput(err error) error {
-	for _, mistake := range []error{replay.ErrHistory, replay.ErrQuery, replay.ErrAmbiguous} {
+	for _, mistake := range []error{replay.ErrHistory, replay.ErrEmpty, replay.ErrQuery, replay.ErrAmbiguous} {
 		if errors.Is(err, mistake) {
 			return usage(err)
 		}
@@ -269,12 +280,11 @@ func (a *app) replayFolder(ctx context.Context, path string, settings drift.Sett
 		return usage(err)
 	}
 	defer folder.Close()
-	return a.printReplay(ctx, folder.Drives, settings, form, nil)
+	return emptiness(path, a.printReplay(ctx, folder.Drives, settings, form))
 }
 
-// printReplay judges the drives and prints the result. empty is the error if there is nothing to judge; nil if that is
-// a result, too.
-func (a *app) printReplay(ctx context.Context, drives []replay.Drive, settings drift.Settings, form output, empty error) error {
+// printReplay judges the drives and prints the result.
+func (a *app) printReplay(ctx context.Context, drives []replay.Drive, settings drift.Settings, form output) error {
 	var emit func(replay.Line) error
 	if form == outputJSONL {
 		emit = func(l replay.Line) error {
@@ -286,13 +296,8 @@ func (a *app) printReplay(ctx context.Context, drives []replay.Drive, settings d
 		}
 	}
 	r, err := replay.RunNode(ctx, drives, settings, emit)
-	switch {
-	case err != nil:
+	if err != nil || form == outputJSONL {
 		return err
-	case r.Empty() && empty != nil:
-		return empty
-	case form == outputJSONL:
-		return nil
 	}
 	return a.show(form, r, r.Text)
 }

@@ -89,8 +89,8 @@ func (a *app) await(ctx context.Context, dir state.Dir, all []left) error {
 func (a *app) tellDone(dir state.Dir, r asked, accepted map[string]drift.Note) error {
 	changed := levels(accepted)
 	var err error
-	if r.Pin != nil && r.Probe == "" {
-		changed, err = pins(dir, r.Target, *r.Pin)
+	if r.Pin != nil && *r.Pin && r.Probe == "" {
+		changed, err = pins(dir, r.Target)
 	}
 	return errors.Join(err, tell(a.stderr, "%s%s\n", r.done, changed))
 }

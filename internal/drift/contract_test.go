@@ -386,7 +386,7 @@ func FuzzRestore(f *testing.F) {
 func TestAPinnedBaselineKeepsItsLevel(t *testing.T) {
 	f := newFeeder(drift.Default())
 	f.run(250, 100*time.Microsecond) // provisional
-	pinned, err := f.tracker.State().Pin(true)
+	pinned, err := f.tracker.State().Pin()
 	require.NoError(t, err)
 	assert.True(t, pinned.Pinned(nil))
 	assert.False(t, pinned.Pinned(&record.Conditions{Firmware: "Z"}))
@@ -415,14 +415,14 @@ func TestAPinnedBaselineKeepsItsLevel(t *testing.T) {
 	}
 	assert.Greater(t, levels[false], 1.02*levels[true])
 
-	_, err = drift.State{}.Pin(true)
+	_, err = drift.State{}.Pin()
 	require.ErrorIs(t, err, drift.ErrNotLearned)
 }
 
 func TestPinnedEpochsOutliveOthers(t *testing.T) {
 	f := newFeeder(small())
 	f.run(20, 80*time.Microsecond)
-	state, err := f.tracker.State().Pin(true)
+	state, err := f.tracker.State().Pin()
 	require.NoError(t, err)
 	require.NoError(t, f.tracker.Restore(state))
 	for i := range 30 {

@@ -69,7 +69,7 @@ func TestAPinnedLevelIsKeptForWhatIsLearnedLater(t *testing.T) {
 	h.track = hourly()
 	h.run(90*time.Minute, 1, record.Conditions{})
 	h.run(2*day, 2, record.Conditions{})
-	pinned, err := h.track.State().Pin(true)
+	pinned, err := h.track.State().Pin()
 	require.NoError(t, err)
 	require.NoError(t, h.track.Restore(pinned))
 	before := h.track.Status(h.now()).Baseline.Values[record.LatencyP50]

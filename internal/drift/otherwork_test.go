@@ -233,7 +233,7 @@ func TestAPinnedLevelHoldsAtTheLoadThatItWasLearnedUnder(t *testing.T) {
 	conditions := record.Conditions{Kernel: "6.1"}
 	w := newWorker()
 	w.run(2*day, 1000, 4096, 1, 1, conditions)
-	pinned, err := w.probe.State().Pin(true)
+	pinned, err := w.probe.State().Pin()
 	require.NoError(t, err)
 	require.NoError(t, w.probe.Restore(pinned))
 	values := w.probe.Status(w.now()).Baseline.Values

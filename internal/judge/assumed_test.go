@@ -62,7 +62,7 @@ func TestALevelThatWasLearnedRightlyStays(t *testing.T) {
 func TestAPinnedLevelIsNotCorrected(t *testing.T) {
 	m := newMachine(t, 2)
 	m.assumed()
-	s, err := m.node.Tracker("d00", judge.Traffic).State().Pin(true)
+	s, err := m.node.Tracker("d00", judge.Traffic).State().Pin()
 	require.NoError(t, err)
 	again := judge.NewTrafficTracker(drift.Default())
 	require.NoError(t, again.Restore(s))

@@ -40,6 +40,9 @@ func (t Traffic) Known() bool { return t.ReadLatency > 0 || t.WriteLatency > 0 |
 // ErrHistory says that a file is not a history that a Reader reads.
 var ErrHistory = errors.New("read a history")
 
+// ErrEmpty says that there is nothing to judge.
+var ErrEmpty = errors.New("the history holds no round")
+
 // Reader reads samples from CSV with a header, in rows that are in order of time. These columns may
 // come in any order; others are ignored:
 //

@@ -18,7 +18,7 @@ const Probe = "probe"
 
 // RunNode feeds the histories of a node's drives, in order of time, to the judge that the daemon
 // uses. It passes each change to emit when it happens, or keeps it in the report when emit is
-// nil.
+// nil. Errors: ErrEmpty, and those of the histories and of emit.
 func RunNode(ctx context.Context, drives []Drive, settings drift.Settings, emit func(Line) error) (*Report, error) {
 	n := &node{judge: judge.NewNode(settings), emit: emit}
 	if emit == nil {
@@ -35,6 +35,9 @@ func RunNode(ctx context.Context, drives []Drive, settings drift.Settings, emit 
 	}
 	if err := n.run(ctx); err != nil {
 		return nil, err
+	}
+	if n.now.IsZero() {
+		return nil, ErrEmpty
 	}
 	return n.end(), nil
 }
@@ -122,7 +125,6 @@ func (n *node) advance(to time.Time) error {
 
 func (n *node) take(d *driveUnderWay) {
 	s := d.next
-	n.report.samples++
 	if s.Probed() {
 		n.report.Rounds++
 		d.probed = true

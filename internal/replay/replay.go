@@ -103,12 +103,7 @@ type Report struct {
 	Lines  []Line  `json:"changes,omitempty"`
 	// Drives holds the final state of each drive, the worst first.
 	Drives []DriveReport `json:"drives"`
-
-	samples int
 }
-
-// Empty reports whether the histories held nothing to judge.
-func (r *Report) Empty() bool { return r.samples == 0 }
 
 // DriveReport is the final state of a drive.
 type DriveReport struct {

@@ -80,9 +80,10 @@ func TestGoldenReplays(t *testing.T) {
 }
 
 func TestEmptyHistory(t *testing.T) {
-	var text bytes.Buffer
-	require.NoError(t, run(t, header, nil).Text(&text))
-	assert.Equal(t, "The history holds no round.\n", text.String())
+	r, err := replay.NewReader("h.csv", strings.NewReader(header))
+	require.NoError(t, err)
+	_, err = replay.Run(t.Context(), "d", r, drift.Default(), nil)
+	require.ErrorIs(t, err, replay.ErrEmpty)
 }
 
 func TestRunStopsWhenToldTo(t *testing.T) {

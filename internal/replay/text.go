@@ -19,9 +19,6 @@ import (
 // baseline, and the state at the end. For a node, it lists the drives, the worst first, and shows
 // details of the slow ones.
 func (r *Report) Text(w io.Writer) error {
-	if r.Empty() {
-		return text.Write(w, "the replay", document.Sentence("The history holds no round."))
-	}
 	what := units.Plural(r.Rounds, "round")
 	if len(r.Drives) > 1 {
 		what += fmt.Sprintf(" of %s", units.Plural(len(r.Drives), "drive"))

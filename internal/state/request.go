@@ -270,10 +270,10 @@ func (r Request) changed(state drift.State, now time.Time) (after drift.State, k
 		after, err = state.WithBaseline(*r.Import, now)
 	case r.Accept != "":
 		after, err = state.Accept(now, r.Accept)
+	case r.Pin != nil && *r.Pin:
+		after, err = state.Pin()
 	case r.Pin != nil:
-		if after, err = state.Pin(*r.Pin); errors.Is(err, drift.ErrNotLearned) {
-			err = drift.ErrNotLearned // Change says what was asked, which may be to unpin
-		}
+		after = state.Unpin()
 	case state.Pinned(nil):
 		return state, true, drift.ErrPinned
 	default:
