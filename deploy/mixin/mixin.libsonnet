@@ -17,6 +17,7 @@ local rules = [
   import 'rules/fleet.libsonnet',
   import 'rules/changes.libsonnet',
   import 'rules/peers.libsonnet',
+  import 'rules/baselines.libsonnet',
 ];
 
 // Removes what an empty selector leaves behind.

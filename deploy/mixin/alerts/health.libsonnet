@@ -35,13 +35,13 @@ function(config) {
         summary: 'The PCIe link of a drive is below its maximum.',
         description: text.drive + |||
           has a PCIe link with {{ $value | humanizePercentage }} of the bandwidth that drive and slot support:
-          {{- range printf "ssdprobe_pcie_link_speed_transfers_per_second{instance=%q,id=%q,state=\"current\"}" $labels.instance $labels.id | query }}
+          {{- range printf "max(ssdprobe_pcie_link_speed_transfers_per_second{instance=%q,id=%q,state=\"current\"})" $labels.instance $labels.id | query }}
           {{ humanize .Value }}T/s{{ end }}
-          {{- range printf "ssdprobe_pcie_link_width_lanes{instance=%q,id=%q,state=\"current\"}" $labels.instance $labels.id | query }}
+          {{- range printf "max(ssdprobe_pcie_link_width_lanes{instance=%q,id=%q,state=\"current\"})" $labels.instance $labels.id | query }}
           x{{ .Value }}{{ end }}
-          {{- range printf "ssdprobe_pcie_link_speed_transfers_per_second{instance=%q,id=%q,state=\"max\"}" $labels.instance $labels.id | query }}
+          {{- range printf "max(ssdprobe_pcie_link_speed_transfers_per_second{instance=%q,id=%q,state=\"max\"})" $labels.instance $labels.id | query }}
           of {{ humanize .Value }}T/s{{ end }}
-          {{- range printf "ssdprobe_pcie_link_width_lanes{instance=%q,id=%q,state=\"max\"}" $labels.instance $labels.id | query }}
+          {{- range printf "max(ssdprobe_pcie_link_width_lanes{instance=%q,id=%q,state=\"max\"})" $labels.instance $labels.id | query }}
           x{{ .Value }}{{ end }}.
           {{- with printf "ssdprobe_conditions_changed_timestamp_seconds{instance=%q,id=%q,condition=\"pcie_link\"}"
           $labels.instance $labels.id | query }}

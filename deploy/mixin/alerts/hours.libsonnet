@@ -167,7 +167,7 @@ function(config) {
           {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read than a day ago.{{ else -}}
           had {{ printf "%.0f" $value }} unrecovered data integrity errors in the last 24 hours
           {{- with printf "ssdprobe_nvme_media_errors_total{instance=%q,id=%q,controller=%q}"
-          $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value }} in the drive's life{{ end }}: data could not be read.{{ end }}
+          $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value | printf "%.0f" }} in the drive's life{{ end }}: data could not be read.{{ end }}
         |||,
       },
     },

@@ -34,7 +34,7 @@ function(config) {
           fails: in the last hour at least {{ printf "%.0f" $value }} rounds of a probe failed or did not end in time.
           {{- range printf "sum by (errno) (ssdprobe_probe_errors_total{instance=%q,id=%q})"
           $labels.instance $labels.id | query | sortByLabel "errno" }}
-          {{ .Labels.errno }}: {{ .Value }} I/Os since ssdprobe started.{{ end }}
+          {{ .Labels.errno }}: {{ printf "%.0f" .Value }} I/Os since ssdprobe started.{{ end }}
           {{- with printf "floor(max(ssdprobe_probe_last_success_timestamp_seconds{instance=%q,id=%q}))"
           $labels.instance $labels.id | query }}
           The last good round was at {{ . | first | value | humanizeTimestamp }}.{{ end }}

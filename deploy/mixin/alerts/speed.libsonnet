@@ -17,16 +17,16 @@ local evidence = text.verdict('drive', ['instance', 'id'], ' slower', ' than bef
   .
   {{- range printf "topk(1, ssdprobe_drive_health_info{instance=%q,id=%q,witnesses!=\"\"})" $labels.instance $labels.id | query }}
   Witnesses: {{ reReplaceAll "," ", " .Labels.witnesses }}.{{ end }}
-  {{- range printf "topk(1, ssdprobe_drift_ratio{instance=%q,id=%q} >= 1.05 and on (instance, id, probe, statistic) ssdprobe_drift_state{state=\"regressed\"})"
-  $labels.instance $labels.id | query }}
+  {{- range printf "topk(1, ssdprobe_drift_ratio{instance=%q,id=%q} >= 1.05 and on (instance, id, probe, statistic) ssdprobe_drift_state{instance=%q,id=%q,state=\"regressed\"})"
+  $labels.instance $labels.id $labels.instance $labels.id | query }}
   The worst is {{ .Labels.statistic }} of {{ .Labels.probe }}, {{ printf "%.2f" .Value }} times worse than its baseline.{{ end }}
-  {{- range printf "max by (operation) (ssdprobe_traffic_latency_mean_seconds{instance=%q,id=%q,operation=~\"read|write\"} and on (instance, id) ssdprobe_drive_health_info{witnesses=~\".*traffic.*\"})"
-  $labels.instance $labels.id | query | sortByLabel "operation" }}
+  {{- range printf "max by (operation) (ssdprobe_traffic_latency_mean_seconds{instance=%q,id=%q,operation=~\"read|write\"} and on (instance, id) ssdprobe_drive_health_info{instance=%q,id=%q,witnesses=~\".*traffic.*\"})"
+  $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "operation" }}
   A {{ .Labels.operation }} by its users takes {{ .Value | humanizeDuration }} on average.{{ end }}
   {{- range printf "max(ssdprobe_device_stall_longest_seconds{instance=%q,id=%q} >= 2)" $labels.instance $labels.id | query }}
   Its longest stall of the last hour was {{ .Value | humanizeDuration }}: I/O was in flight and none completed.{{ end }}
   {{- range printf "round(sum(increase(ssdprobe_probe_errors_total{instance=%q,id=%q}[1h]))) >= 1" $labels.instance $labels.id | query }}
-  At least {{ .Value }} I/Os of its probes failed in the last hour.{{ end }}
+  At least {{ printf "%.0f" .Value }} I/Os of its probes failed in the last hour.{{ end }}
   {{- range printf "count by (condition, from, to) (ssdprobe_drift_attribution_info{instance=%q,id=%q})" $labels.instance $labels.id | query }}
   {{ .Labels.condition }} changed from {{ or .Labels.from "unknown" }} to {{ or .Labels.to "unknown" }} at that time.
   {{- else }}
@@ -54,8 +54,8 @@ local batchSlower(state, severity, expr) = {
     description: |||
       {{ $value }} drives {{ with $labels.model }}of model {{ . }} {{ end }}on {{ $labels.instance }} got slower within an hour of each other, so they have something in common:
       a firmware, a switch, a volume or a scrub. Times slower:
-      {{- range printf "topk(10, max by (device, id) (ssdprobe_drive_health_slower_ratio{instance=%q} and on (instance, id) ssdprobe_drive_health_info{scope=\"batch\"} and on (instance, id) device:ssdprobe_device_info:unique{model=%q}))"
-      $labels.instance $labels.model | query }} {{ or .Labels.device .Labels.id }} {{ printf "%.2f" .Value }}{{ else }} see the status page{{ end }}.
+      {{- range printf "topk(10, max by (device, id) (ssdprobe_drive_health_slower_ratio{instance=%q} and on (instance, id) ssdprobe_drive_health_info{instance=%q,scope=\"batch\"} and on (instance, id) device:ssdprobe_device_info:unique{instance=%q,model=%q}))"
+      $labels.instance $labels.instance $labels.instance $labels.model | query }} {{ or .Labels.device .Labels.id }} {{ printf "%.2f" .Value }}{{ else }} see the status page{{ end }}.
     ||| + text.changesOfTheDay,
   },
 };
@@ -129,13 +129,19 @@ function(config) {
       annotations: {
         summary: 'A drive is far slower than the drives of its model on other nodes.',
         description: text.drive + |||
-          has been {{ printf "%.2f" $value }} times slower than the median of its peers for more than six hours, and by more than such drives differ:
+          has been slower than the median of its peers for more than six hours, by more than such drives differ:
           {{- range printf "device:ssdprobe_probe_level_seconds:excess{instance=%q,id=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:limit"
           $labels.instance $labels.id | query | sortByLabel "statistic" | sortByLabel "probe" }}
-          {{ .Labels.statistic }} of probe {{ .Labels.probe }} {{ printf "%.2f" .Value }} times.{{ end }}
-          {{- with printf "max(model:ssdprobe_probe_level_seconds:count * on (model, size, kind, engine) group_left () device:ssdprobe_device_info:comparable{instance=%q,id=%q})"
-          $labels.instance $labels.id | query }}
-          {{ . | first | value }} drives are compared.{{ end }}
+          {{ .Labels.statistic }} of probe {{ .Labels.probe }}{{ $own := printf "%.2f" .Value }}
+          {{- range printf "max(device:ssdprobe_probe_level_seconds:vs_peers{instance=%q,id=%q,probe=%q,statistic=%q})"
+          .Labels.instance .Labels.id .Labels.probe .Labels.statistic | query }} {{ $all := printf "%.2f" .Value }}{{ $all }} times
+          {{- if ne $all $own }} ({{ $own }} times without what its node and known changes explain){{ end }}.{{ end }}{{ end }}
+          {{- with printf "max(model_firmware:ssdprobe_probe_level_seconds:count{model=%q,firmware=%q} and model_firmware:ssdprobe_probe_level_seconds:p50{model=%q,firmware=%q})"
+          $labels.model $labels.firmware $labels.model $labels.firmware | query }}
+          {{ . | first | value }} drives with its firmware are compared.
+          {{- else }}{{ with printf "max(model:ssdprobe_probe_level_seconds:count{model=%q} * on (model, size, kind, engine) group_left () device:ssdprobe_device_info:comparable{instance=%q,id=%q})"
+          $labels.model $labels.instance $labels.id | query }}
+          {{ . | first | value }} drives are compared.{{ end }}{{ end }}
           {{- with printf "max(device:ssdprobe_baseline_seconds:vs_peers{instance=%q,id=%q} > 1.2)" $labels.instance $labels.id | query }}
           Its baseline is {{ . | first | value | printf "%.2f" }} times theirs: it was slow when the baseline was learned.{{ end }}
         |||,
@@ -166,8 +172,8 @@ function(config) {
         description: |||
           For more than six hours, at least nine tenths of the drives of {{ $labels.instance }} have been at least {{ printf "%.2f" $value }} times slower than
           drives of their models on other nodes.
-          The cause is the node: {{ range printf "count by (kernel, governor) (ssdprobe_device_conditions_info{instance=%q})" $labels.instance | query -}}
-          kernel {{ or .Labels.kernel "unknown" }}, governor {{ or .Labels.governor "unknown" }} ({{ .Value }} targets).
+          The cause is the node: {{ range $i, $conditions := printf "count by (kernel, governor) (ssdprobe_device_conditions_info{instance=%q})" $labels.instance | query -}}
+          {{ if $i }} {{ end }}kernel {{ or .Labels.kernel "unknown" }}, governor {{ or .Labels.governor "unknown" }} ({{ .Value }} targets).
           {{- else -}}
           look at its kernel, its CPU frequency and what else runs on it.{{ end }}
         |||,

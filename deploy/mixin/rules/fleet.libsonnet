@@ -3,6 +3,7 @@
 // own percentiles, whose label `percentile` stays.
 function(config) {
   name: 'ssdprobe-fleet',
+  interval: '2m',
   rules: [
     // One hour, so that a burst of load on one drive does not make it an outlier.
     {

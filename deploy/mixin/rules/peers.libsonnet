@@ -1,12 +1,27 @@
 // Compares each drive with its peers: the drives of its model and size, measured by the
 // same engine. Raw devices and probe files are not peers of each other.
 //
-// The rules use medians and median absolute deviations, because bad drives do not move
-// them: up to half of the drives may be slow, and each of them is found. They use
+// The rules use medians and median absolute deviations, because bad drives hardly move
+// them: up to three in ten drives may be slow. With more, the limit rises, and the least
+// slow are no longer found. They use
 // logarithms, because slowness is a factor. 1.4826 converts the median absolute deviation
 // of normally distributed values to a standard deviation.
+//
+// Levels are means over an hour, and alerts on them wait for six. So two minutes are often
+// enough, and leave Prometheus time for tens of thousands of drives.
+
+// The lowest decile of the drives of a node, or the lowest of fewer than ten.
+local lowest(of) = |||
+  quantile by (job, instance, transport, kind, probe, statistic) (0.1, %(of)s)
+  and
+    instance:ssdprobe_probe_level_seconds:count >= 10
+  or
+    min by (job, instance, transport, kind, probe, statistic) (%(of)s)
+||| % { of: std.rstripChars(of, '\n') };
+
 function(config) {
   name: 'ssdprobe-peers',
+  interval: '2m',
   rules: [
     // The level of a drive, in seconds: higher is worse for every statistic. The
     // label `statistic` is that of ssdprobe_drift_ratio. The p99.9 is left out: it is
@@ -41,6 +56,11 @@ function(config) {
       expr: 'quantile by (model, size, kind, engine, probe, statistic) (0.5, device:ssdprobe_probe_level_seconds:avg1h)',
     },
 
+    {
+      record: 'model_firmware:ssdprobe_probe_level_seconds:count',
+      expr: 'count by (model, firmware, size, kind, engine, probe, statistic) (device:ssdprobe_probe_level_seconds:avg1h)',
+    },
+
     // For each firmware that five drives on three nodes have. With fewer, the difference
     // may come from those drives or their host.
     {
@@ -48,7 +68,7 @@ function(config) {
       expr: |||
         quantile by (model, firmware, size, kind, engine, probe, statistic) (0.5, device:ssdprobe_probe_level_seconds:avg1h)
         and
-          count by (model, firmware, size, kind, engine, probe, statistic) (device:ssdprobe_probe_level_seconds:avg1h) >= 5
+          model_firmware:ssdprobe_probe_level_seconds:count >= 5
         and
           count by (model, firmware, size, kind, engine, probe, statistic) (
             count by (job, instance, model, firmware, size, kind, engine, probe, statistic) (device:ssdprobe_probe_level_seconds:avg1h)
@@ -130,25 +150,24 @@ function(config) {
     },
 
     // The slowdown that the drives of a node share: the lowest decile of its drives, so that
-    // nine tenths are slower than that. By transport, because one cause slows an NVMe drive
-    // and a hard disk unequally.
+    // nine tenths are slower than that. Of fewer than ten, it is the lowest: a decile between
+    // two drives would be a slowdown that one of them does not have. By transport, because
+    // one cause slows an NVMe drive and a hard disk unequally.
     {
       record: 'instance:ssdprobe_probe_level_seconds:count',
       expr: 'count by (job, instance, transport, kind, probe, statistic) (device:ssdprobe_probe_level_seconds:vs_peers_and_changes)',
     },
     {
       record: 'instance:ssdprobe_probe_level_seconds:vs_peers',
-      expr: 'quantile by (job, instance, transport, kind, probe, statistic) (0.1, device:ssdprobe_probe_level_seconds:vs_peers_and_changes)',
+      expr: lowest('device:ssdprobe_probe_level_seconds:vs_peers_and_changes'),
     },
     {
       record: 'instance:ssdprobe_probe_level_seconds:vs_limit',
-      expr: |||
-        quantile by (job, instance, transport, kind, probe, statistic) (0.1,
-          device:ssdprobe_probe_level_seconds:vs_peers_and_changes
-          / on (model, size, kind, engine, probe, statistic) group_left ()
-            model:ssdprobe_probe_level_seconds:limit
-        )
-      |||,
+      expr: lowest(|||
+        device:ssdprobe_probe_level_seconds:vs_peers_and_changes
+        / on (model, size, kind, engine, probe, statistic) group_left ()
+          model:ssdprobe_probe_level_seconds:limit
+      |||),
     },
 
     // How many times slower the drive itself is: without the part of its node to the power
@@ -186,35 +205,6 @@ function(config) {
         or
         clamp_min(exp(%(deviations)g * 1.2533 * (2 / 5) ^ 0.5 * 1.4826 * model:ssdprobe_probe_level_seconds:mad_ln{statistic=~"latency_p9.*"}), %(firmwareTailRatio)g)
       ||| % config,
-    },
-
-    // The same for baselines: a drive that was slow when its baseline was learned.
-    {
-      record: 'device:ssdprobe_baseline_seconds:comparable',
-      expr: |||
-        (
-            max by (job, instance, device, id, probe, statistic) (ssdprobe_baseline_value{statistic!="iops"})
-          or
-            1 / max by (job, instance, device, id, probe, statistic) (ssdprobe_baseline_value{statistic="iops"} > 0)
-        )
-        * on (job, instance, device, id) group_left (model, firmware, transport, kind, size, engine) device:ssdprobe_device_info:comparable
-      |||,
-    },
-    {
-      record: 'model:ssdprobe_baseline_seconds:p50',
-      expr: |||
-        quantile by (model, size, kind, engine, probe, statistic) (0.5, device:ssdprobe_baseline_seconds:comparable)
-        and
-          count by (model, size, kind, engine, probe, statistic) (device:ssdprobe_baseline_seconds:comparable) >= 4
-      |||,
-    },
-    {
-      record: 'device:ssdprobe_baseline_seconds:vs_peers',
-      expr: |||
-        device:ssdprobe_baseline_seconds:comparable
-        / on (model, size, kind, engine, probe, statistic) group_left ()
-          model:ssdprobe_baseline_seconds:p50
-      |||,
     },
   ],
 }

@@ -53,6 +53,27 @@ func TestNoDescriptionTellsAnEmptyLabel(t *testing.T) {
 	}
 }
 
+// Prometheus asks the queries of a description for every alert that is active. If one reads the series of all nodes, the
+// cost is the square of the number of slow drives. Series of models are few.
+func TestNoDescriptionReadsTheWholeFleet(t *testing.T) {
+	query := regexp.MustCompile(`printf "((?:[^"\\]|\\.)*)"`)
+	selector := regexp.MustCompile(`(?:^|[^\w:])(?:(?:device|instance):[\w:]+|(?:ssdprobe|process)_\w+|up)\b(\{[^}]*\})?`)
+	quoted := regexp.MustCompile(`\\"(?:[^"\\]|\\[^"])*\\"`)
+	read := 0
+	for _, a := range rules(t, "alerts.yaml") {
+		if ofFleet(a) || ofDaemonSet(a) {
+			continue
+		}
+		for _, q := range query.FindAllStringSubmatch(a.Annotations["description"], -1) {
+			for _, s := range selector.FindAllStringSubmatch(quoted.ReplaceAllString(q[1], "''"), -1) {
+				assert.Contains(t, s[1], "instance=%q", "%s: %s in %s", a.Alert, s[0], q[1])
+				read++
+			}
+		}
+	}
+	assert.Greater(t, read, 50, "they are found")
+}
+
 // ofNode reports whether an alert is about ssdprobe itself, the host or a batch, and not about a drive.
 func ofNode(a rule) bool {
 	return !strings.Contains(a.Expr, "device") || strings.HasPrefix(a.Expr, "count by (job, instance, model) (")

@@ -146,23 +146,10 @@ func alerts(drives []*simulated) []string {
 	return list
 }
 
-// raises evaluates rules and alerts over the hours of a fleet, and requires that
-// exactly the wanted alerts about speed fire at some time.
+// raises requires that exactly the wanted alerts about speed fire at some time.
 func raises(t *testing.T, fleet []*simulated, want ...string) {
 	t.Helper()
-	folder, err := filepath.Abs(rulesDir())
-	require.NoError(t, err)
 	var b strings.Builder
-	fmt.Fprintf(&b, "rule_files: [%s/rules.yaml, %s/alerts.yaml]\nevaluation_interval: %dm\n", folder, folder, 60/perHour)
-	b.WriteString("group_eval_order: [ssdprobe-devices, ssdprobe-fleet, ssdprobe-changes, ssdprobe-peers, ssdprobe-speed]\n")
-	fmt.Fprintf(&b, "tests:\n- interval: %dm\n  input_series:\n", 60/perHour)
-	lines := engines(fleet)
-	for _, d := range fleet {
-		lines = append(lines, d.series()...)
-	}
-	for _, line := range lines {
-		fmt.Fprintf(&b, "  - %s\n", line)
-	}
 	fmt.Fprintf(&b, "  promql_expr_test:\n  - eval_time: %dh\n", simulatedHours)
 	b.WriteString("    expr: max by (alertname, instance, id, model, firmware, condition, from, to) " +
 		"(max_over_time(ALERTS{alertstate=\"firing\",alertname=~\"Ssdprobe(Drive|Node|Host|Firmware|Change)(Slow.*|Degraded|Severe)\"}[12h]))\n    exp_samples:")
@@ -172,6 +159,41 @@ func raises(t *testing.T, fleet []*simulated, want ...string) {
 	if len(want) == 0 {
 		b.WriteString(" []\n")
 	}
+	evaluated(t, fleet, b.String())
+}
+
+// says requires that in the end the fleet's alert fires about this drive, about no other, and with this description.
+func (d *simulated) says(t *testing.T, fleet []*simulated, description string) {
+	t.Helper()
+	evaluated(t, fleet, fmt.Sprintf(`  alert_rule_test:
+  - eval_time: %dh
+    alertname: SsdprobeDriveSlowerThanPeers
+    exp_alerts:
+    - exp_labels: {severity: warning, job: ssdprobe, instance: %s, device: nvme0n1, id: %s, model: %s, firmware: %s}
+      exp_annotations:
+        summary: A drive is far slower than the drives of its model on other nodes.
+        description: %q
+        runbook_url: https://github.com/ssdprobe/ssdprobe/blob/main/docs/runbook.md#ssdprobedriveslowerthanpeers
+`, simulatedHours, d.node, d.id, d.model, d.firmware, description))
+}
+
+// evaluated runs a test of promtool after rules and alerts were evaluated over the hours of a fleet.
+func evaluated(t *testing.T, fleet []*simulated, test string) {
+	t.Helper()
+	folder, err := filepath.Abs(rulesDir())
+	require.NoError(t, err)
+	var b strings.Builder
+	fmt.Fprintf(&b, "rule_files: [%s/rules.yaml, %s/alerts.yaml]\nevaluation_interval: %dm\n", folder, folder, 60/perHour)
+	b.WriteString("group_eval_order: [ssdprobe-devices, ssdprobe-fleet, ssdprobe-changes, ssdprobe-peers, ssdprobe-baselines, ssdprobe-speed]\n")
+	fmt.Fprintf(&b, "tests:\n- interval: %dm\n  input_series:\n", 60/perHour)
+	lines := engines(fleet)
+	for _, d := range fleet {
+		lines = append(lines, d.series()...)
+	}
+	for _, line := range lines {
+		fmt.Fprintf(&b, "  - %s\n", line)
+	}
+	b.WriteString(test)
 	path := filepath.Join(t.TempDir(), "test.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	promtool(t, "test", "rules", path)

@@ -119,10 +119,9 @@ func start(t *testing.T, arguments ...string) server {
 func startPods(t *testing.T, pods []string, arguments ...string) server {
 	t.Helper()
 	address := strings.TrimPrefix(exporter(t).URL, "http://")
-	folder, err := filepath.Abs(rulesDir())
-	require.NoError(t, err)
 	var config strings.Builder
-	fmt.Fprintf(&config, "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s/rules.yaml, %s]\n", folder, promptAlerts(t))
+	fmt.Fprintf(&config, "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s, %s]\n",
+		prompt(t, "rules.yaml"), prompt(t, "alerts.yaml"))
 	config.WriteString("scrape_configs:\n- job_name: ssdprobe\n  static_configs:\n")
 	for _, node := range nodes() {
 		for _, pod := range pods {
@@ -132,13 +131,13 @@ func startPods(t *testing.T, pods []string, arguments ...string) server {
 	return server{promtest.Start(t, config.String(), arguments...)}
 }
 
-// promptAlerts returns the path of a copy of the alerts in which no group has an interval of its own.
-func promptAlerts(t *testing.T) string {
+// prompt returns the path of a copy of a file of rules in which no group has an interval of its own.
+func prompt(t *testing.T, name string) string {
 	t.Helper()
-	alerts, err := os.ReadFile(filepath.Join(rulesDir(), "alerts.yaml"))
+	all, err := os.ReadFile(filepath.Join(rulesDir(), name))
 	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "alerts.yaml")
-	require.NoError(t, os.WriteFile(path, regexp.MustCompile(`(?m)^    interval: .*\n`).ReplaceAll(alerts, nil), 0o600))
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, regexp.MustCompile(`(?m)^    interval: .*\n`).ReplaceAll(all, nil), 0o600))
 	return path
 }
 
