@@ -104,13 +104,21 @@ func OfTarget(all []Finding, id string) []Finding {
 // found returns a finding with the severity and action that the table has for its code. An
 // unknown code, as a newer daemon may send it, becomes a warning without an action.
 func found(code, text string, evidence ...string) Finding {
-	f := Finding{Severity: Warning, Code: code, Text: text, Evidence: evidence}
+	f := Finding{Severity: Warning, Code: code, Text: oneLine(text)}
+	for _, e := range evidence {
+		f.Evidence = append(f.Evidence, oneLine(e))
+	}
 	for _, k := range Kinds() {
 		if k.Code == code {
 			f.Severity, f.Action = k.Severity, k.Action
 		}
 	}
 	return f
+}
+
+// oneLine puts the text of an error, which may have several lines, on one, as a finding is shown.
+func oneLine(text string) string {
+	return strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(text))
 }
 
 // from returns the finding with the time when it began.
@@ -194,9 +202,16 @@ func ofCollectors(collectors []record.CollectorStatus, warnings []record.Warning
 	for _, c := range collectors {
 		problem := strings.Join(strings.Fields(c.Error), " ")
 		told := slices.ContainsFunc(warnings, func(w record.Warning) bool { return problem != "" && strings.Contains(w.Text, problem) })
-		if !c.Success && !told {
+		switch {
+		case c.Success || told:
+		case c.Collector == configuration:
+			all = append(all, found(record.WarnConfigFile, "the new configuration is refused, and the old one stays in force", c.Error))
+		default:
 			all = append(all, found(Collector, fmt.Sprintf("the last reading of %s failed", c.Collector), c.Error))
 		}
 	}
 	return all
 }
+
+// configuration is the collector that fails when a reload is refused. It is no source of values: nothing is missing.
+const configuration = "configuration"

@@ -2,6 +2,8 @@ package finding
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,6 +177,35 @@ func TestFindingsWorstFirst(t *testing.T) {
 	}
 	assert.Equal(t, []string{"hung", "cannot_probe", "regressed", "not_ready", "stale", "collector", "state"}, codes,
 		"a problem of the target explains its lack of rounds, and a warning its collector")
+}
+
+// A refused reload is about the configuration, like a file that was changed and not loaded: the same code, advice and
+// alert. Its error has a line for each problem.
+func TestARefusedReloadIsAboutTheConfiguration(t *testing.T) {
+	s := snapshot(sound())
+	s.Collectors = []record.CollectorStatus{{Collector: "configuration", Error: "configuration /etc/c.yaml:\nline 1: node: is empty\nline 3: foo: is unknown"}}
+	all := Of(s)
+	require.Len(t, all, 1)
+	i := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.Code == record.WarnConfigFile })
+	assert.Equal(t, Finding{
+		Severity: Warning, Code: record.WarnConfigFile, Text: "the new configuration is refused, and the old one stays in force",
+		Evidence: []string{"configuration /etc/c.yaml: line 1: node: is empty; line 3: foo: is unknown"}, Action: Kinds()[i].Action,
+	}, all[0])
+
+	// The daemon looks at the file itself, too, and then tells the same.
+	s.Warnings = []record.Warning{{Code: record.WarnConfigFile, Text: "changed; it would be refused: " + strings.Join(strings.Fields(s.Collectors[0].Error), " ")}}
+	assert.Len(t, Of(s), 1)
+}
+
+// A finding is shown on one line, where a line feed would be shown as \n.
+func TestFindingsHaveOneLine(t *testing.T) {
+	s := snapshot(sound())
+	s.Targets[0].Problem = "first\nsecond"
+	s.Warnings = []record.Warning{{Code: record.WarnState, Text: "save:\nfirst\nsecond\n"}}
+	all := Of(s)
+	require.Len(t, all, 2)
+	assert.Equal(t, "cannot be probed: first; second", all[0].String())
+	assert.Equal(t, "save: first; second", all[1].String())
 }
 
 func TestGroupsTellOnceWhatHoldsForAll(t *testing.T) {
