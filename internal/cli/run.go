@@ -91,8 +91,8 @@ that would reach another namespace or controller. Nothing stops a drive that for
 
 Ctrl-C stops a run. It also stops when nobody reads its output any more. fio then ends,
 what was measured is printed, and the file is removed. --stop does the same from elsewhere
-and waits until the runs have ended. It does not stop scheduled runs, and fails if there is
-no run.
+and waits until the runs have ended. With a block device as --target, it stops runs on files
+on that device, too. It does not stop scheduled runs, and fails if there is no run.
 
 --folder keeps all of the run in a directory that another engineer can check: the report as
 page, Markdown, CSV and JSON, the fio jobs, what fio itself reported, the conditions, and

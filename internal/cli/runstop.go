@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // stopPatience is how long a run that was asked to stop may take: the time that it may take to end, and a
@@ -50,27 +48,30 @@ func (a *app) stopRuns(ctx context.Context, targets []string) error {
 	} else if err != nil {
 		return err
 	}
-	none := func(where string) error {
-		return fmt.Errorf("no run is in progress%s: no lock in %s names one; scheduled runs end with the daemon", where, c.LockDir)
-	}
-	if len(found) == 0 && len(targets) == 0 {
-		return none("")
+	if len(targets) == 0 && len(found) == 0 {
+		return noRun(c.LockDir, "", found)
 	}
 	var problems []error
-	for i, path := range targets {
-		if targets[i], err = resolved(ctx, path); err != nil {
+	chosen := make([]bool, len(found)) // several targets may be those of one run
+	for _, path := range targets {
+		place, err := run.FindPlace(ctx, sysfs.New(c.HostRoot), path)
+		if err != nil {
 			return usage(fmt.Errorf("--target %s: %w", path, err))
 		}
-		if !slices.ContainsFunc(found, func(h run.Holder) bool { return slices.Contains(h.Targets, targets[i]) }) {
-			problems = append(problems, none(" on "+path))
+		none := true
+		for i, holder := range found {
+			if place.Has(ctx, holder) {
+				chosen[i], none = true, false
+			}
+		}
+		if none {
+			problems = append(problems, noRun(c.LockDir, " on "+path, found))
 		}
 	}
-	if len(targets) > 0 {
-		found = slices.DeleteFunc(found, func(h run.Holder) bool {
-			return !slices.ContainsFunc(h.Targets, func(path string) bool { return slices.Contains(targets, path) })
-		})
-	}
-	for _, holder := range found {
+	for i, holder := range found {
+		if len(targets) > 0 && !chosen[i] {
+			continue
+		}
 		err := holder.Stop(ctx, stopPatience)
 		if errors.Is(err, fs.ErrPermission) {
 			err = fmt.Errorf("%w; stop a run as the user who started it, or as root", err)
@@ -83,15 +84,15 @@ func (a *app) stopRuns(ctx context.Context, targets []string) error {
 	return errors.Join(problems...)
 }
 
-// resolved returns the path as a run notes it: with symbolic links resolved, unless the filesystem hangs.
-func resolved(ctx context.Context, path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+// noRun says that there is no run to stop where one was looked for, and which runs there are elsewhere.
+func noRun(lockDir, where string, found []run.Holder) error {
+	elsewhere := ": no lock in " + lockDir + " names one"
+	if len(found) > 0 {
+		names := make([]string, len(found))
+		for i, h := range found {
+			names[i] = h.String()
+		}
+		elsewhere = ", only " + strings.Join(names, " and ")
 	}
-	followed, err := guard.Do(ctx, &guard.Guard{}, 2*time.Second, func(context.Context) (string, error) { return filepath.EvalSymlinks(path) })
-	if guard.Hangs(err) || errors.Is(err, os.ErrNotExist) {
-		return path, nil // the run may have begun before
-	}
-	return followed, err
+	return fmt.Errorf("no run is in progress%s%s; scheduled runs end with the daemon", where, elsewhere)
 }

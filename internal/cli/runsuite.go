@@ -139,13 +139,16 @@ func restorePending(host sysfs.FS, state *store.Store, note func(string)) error 
 // refusal gives an error that is about safety or a busy device its exit code, and says what can be done.
 func refusal(err error) error {
 	var impossible *run.PlanError
+	var inUse *run.InUseError
 	switch {
 	case errors.As(err, &impossible):
 		return usage(err)
 	case errors.Is(err, admit.ErrBusy):
 		return &exitError{exitRefused, fmt.Errorf("refused: %w; try again later, or measure a busy device with --even-if-busy", err)}
+	case errors.As(err, &inUse) && inUse.By.PID > 0:
+		return &exitError{exitRefused, fmt.Errorf("refused: %w; wait for it to end, or end it with ssdprobe run --stop --target %s", err, inUse.By.Targets[0])}
 	case errors.Is(err, run.ErrInUse):
-		return &exitError{exitRefused, fmt.Errorf("refused: %w; wait for it to end", err)}
+		return &exitError{exitRefused, fmt.Errorf("refused: %w; wait for it to end: it is probably a round or a scheduled run of the daemon", err)}
 	}
 	var refused *safety.RefusedError
 	switch {

@@ -34,6 +34,8 @@ type Holder struct {
 	Namespace string `json:"pid_namespace"`
 	// Targets are the paths on which it runs.
 	Targets []string `json:"targets"`
+	// Locks are the ids of the devices below them, whose locks it holds.
+	Locks []string `json:"locks"`
 }
 
 // identify makes this process the holder, so that it can be stopped.
@@ -90,6 +92,7 @@ func InProgress(lockDir string) ([]Holder, error) {
 		same := func(h Holder) bool { return h.PID == note.PID && h.Namespace == note.Namespace }
 		if i := slices.IndexFunc(all, same); i >= 0 {
 			all[i].Targets = append(all[i].Targets, note.Targets...)
+			all[i].Locks = append(all[i].Locks, note.Locks...)
 			continue
 		}
 		all = append(all, note)

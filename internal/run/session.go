@@ -59,9 +59,6 @@ type Progress struct {
 	Text string
 }
 
-// ErrInUse says that another run, or a round of the daemon, uses the device.
-var ErrInUse = errors.New("another ssdprobe uses the device")
-
 const (
 	// loadSpan is how long the load of others is observed before a run.
 	loadSpan = 600 * time.Millisecond
@@ -92,14 +89,20 @@ func Begin(ctx context.Context, subject measure.Subject, o Options) (*Session, e
 	return sessions[0], nil
 }
 
-// takeLock takes the lock of a device and notes in it that a run has it, and which process a
-// stoppable run is.
-func takeLock(ctx context.Context, subject measure.Subject, o Options) (*store.Lock, error) {
-	lock, err := awaitLock(ctx, o.LockDir, subject.LockID)
-	if err != nil {
+// takeLock takes the lock of the device below all of the subjects. It notes in it that a run has it,
+// where that runs, and which process a stoppable run is. Errors: *InUseError.
+func takeLock(ctx context.Context, o Options, subjects ...measure.Subject) (*store.Lock, error) {
+	id := subjects[0].LockID
+	lock, err := awaitLock(ctx, o.LockDir, id)
+	if errors.Is(err, ErrInUse) {
+		return nil, inUse(o.LockDir, id, subjects[0].Path, err)
+	} else if err != nil {
 		return nil, err
 	}
-	holder := Holder{Targets: []string{subject.Path}}
+	holder := Holder{Locks: []string{id}}
+	for _, subject := range subjects {
+		holder.Targets = append(holder.Targets, subject.Path)
+	}
 	if o.Stoppable {
 		err = holder.identify()
 	}

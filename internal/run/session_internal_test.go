@@ -14,9 +14,12 @@ import (
 // The lock of every run says that a run has it, so that its I/O is not taken for that of others. A run of the daemon
 // cannot be found to be stopped: the daemon would stop.
 func TestTheLockSaysThatARunHasIt(t *testing.T) {
+	on := func(path string) measure.Subject {
+		return measure.Subject{Target: measure.Target{Path: path}, LockID: "drive"}
+	}
 	for _, stoppable := range []bool{false, true} {
 		o := Options{LockDir: t.TempDir(), Stoppable: stoppable}
-		lock, err := takeLock(t.Context(), measure.Subject{Target: measure.Target{Path: "/dev/nvme0n1"}, LockID: "drive"}, o)
+		lock, err := takeLock(t.Context(), o, on("/dev/nvme0n1"), on("/mnt/data"))
 		require.NoError(t, err)
 		assert.True(t, store.IsNoted(o.LockDir, "drive"))
 		found, err := InProgress(o.LockDir)
@@ -24,6 +27,7 @@ func TestTheLockSaysThatARunHasIt(t *testing.T) {
 		if stoppable {
 			require.Len(t, found, 1)
 			assert.Equal(t, os.Getpid(), found[0].PID)
+			assert.Equal(t, []string{"/dev/nvme0n1", "/mnt/data"}, found[0].Targets, "all that share the lock")
 		} else {
 			assert.Empty(t, found)
 		}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,7 +23,7 @@ func BeginAll(ctx context.Context, subjects []measure.Subject, options func(meas
 	for _, subject := range subjects {
 		s := &Session{subject: subject, options: options(subject)}
 		if !locked[subject.LockID] {
-			lock, err := takeLock(ctx, subject, s.options)
+			lock, err := takeLock(ctx, s.options, lockedWith(subject, subjects)...)
 			if err != nil {
 				return fail(err)
 			}
@@ -38,6 +39,11 @@ func BeginAll(ctx context.Context, subjects []measure.Subject, options func(meas
 		return fail(err)
 	}
 	return sessions, nil
+}
+
+// lockedWith returns the subjects, the given one among them, that share the lock of its device.
+func lockedWith(subject measure.Subject, all []measure.Subject) []measure.Subject {
+	return slices.DeleteFunc(slices.Clone(all), func(s measure.Subject) bool { return s.LockID != subject.LockID })
 }
 
 // EndAll ends all sessions and returns what they removed.
