@@ -66,7 +66,7 @@ func (a *app) checkConfig(path string) error {
 		return err
 	}
 	var blocks, changes []document.Block
-	for _, warning := range c.Warnings() {
+	for _, warning := range warnings(c) {
 		blocks = append(blocks, document.Sentence(path+": warning: "+warning))
 	}
 	blocks = append(blocks, document.Sentence(path+": valid"))

@@ -134,7 +134,7 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	if o.systemdSocket && len(o.listen) > 0 {
 		return usage(errors.New("--web.listen-address: cannot be given with --web.systemd-socket: systemd chooses the addresses"))
 	}
-	for _, warning := range c.Warnings() {
+	for _, warning := range warnings(c) {
 		log.Warn("configuration", "warning", warning)
 	}
 	server, err := web.Listen(ctx, web.Config{

@@ -7,14 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
-	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
 // These environment variables replace flags that each command would need. The DaemonSet sets them for a pod,
@@ -55,24 +53,6 @@ func parse(source config.Source) (config.Config, error) {
 		return c, usage(err)
 	}
 	return c, err
-}
-
-// checkRuns returns what is wrong with the runs of a configuration, which only the suites know.
-func checkRuns(c config.Config) config.Problems {
-	var problems config.Problems
-	for i, r := range c.Runs {
-		s, err := suite.Find(r.Suite)
-		if err != nil {
-			problems = append(problems, config.Problem{
-				Field: fmt.Sprintf("runs[%d].suite", i), Value: r.Suite, Wrong: "is not a suite", Want: "one of " + strings.Join(suite.Names(), ", "),
-			})
-			continue
-		}
-		if _, err := s.Set(r.Set); err != nil {
-			problems = append(problems, config.Problem{Field: fmt.Sprintf("runs[%d].set", i), Wrong: err.Error()})
-		}
-	}
-	return problems
 }
 
 // load returns the configuration of the file, or the defaults.

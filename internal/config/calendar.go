@@ -41,6 +41,20 @@ func skipped(t time.Time, zone *time.Location) bool {
 	return shown.Hour() != t.Hour() || shown.Minute() != t.Minute()
 }
 
+// check refuses a day that no month of the schedule has.
+func (c Calendar) check(f *findings, field string) {
+	f.need(c.comes(), Problem{
+		Field: join(field, "schedule"), Value: c.Schedule, Wrong: "is a day that never comes", Want: "one that a month of it has, e.g. 0 3 28 2 *",
+	})
+}
+
+// comes reports whether there is a scheduled time at all. It looks from a leap year on, as a schedule does not become
+// wrong in the course of time.
+func (c Calendar) comes() bool {
+	schedule, err := cron.ParseStandard(c.Schedule)
+	return err == nil && !schedule.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero()
+}
+
 func (c Calendar) zone() (*time.Location, error) {
 	if c.TimeZone == "" {
 		return time.Local, nil

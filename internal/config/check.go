@@ -36,6 +36,12 @@ func (c Config) check(f *findings) {
 	}
 	c.checkProbes(f)
 	c.checkFiles(f)
+	for i, r := range c.Runs {
+		r.check(f, item("runs", i))
+	}
+	for i, q := range c.QuietHours {
+		q.check(f, item("quiet_hours", i))
+	}
 	c.Fleet.check(f)
 	checkSheets(f, c.Drift.DataSheets)
 }

@@ -21,7 +21,7 @@ func (q QuietHours) Until(now time.Time) time.Time {
 	var until time.Time
 	for _, one := range q {
 		began, err := one.Next(now.Add(-one.Duration))
-		if err != nil || began.IsZero() || began.After(now) { // the configuration is valid, so there is no such day
+		if err != nil || began.IsZero() || began.After(now) { // a valid configuration has neither errors nor days that never come
 			continue
 		}
 		if end := began.Add(one.Duration); end.After(until) {

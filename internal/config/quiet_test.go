@@ -24,16 +24,15 @@ func TestQuietHours(t *testing.T) {
 		hours             string
 		now, until, begin time.Time
 	}{
-		"before":              {office, at(23, 7, 59), time.Time{}, at(23, 8, 0)},
-		"as they begin":       {office, at(23, 8, 0), at(23, 18, 0), at(24, 8, 0)},
-		"within":              {office, at(23, 12, 30), at(23, 18, 0), at(24, 8, 0)},
-		"as they end":         {office, at(23, 18, 0), time.Time{}, at(24, 8, 0)},
-		"on a weekend":        {office, at(28, 12, 0), time.Time{}, at(30, 8, 0)},
-		"within two":          {office + ", " + evening, at(23, 17, 30), at(23, 19, 0), at(24, 8, 0)},
-		"within the other":    {office + ", " + evening, at(28, 17, 30), at(28, 19, 0), at(29, 17, 0)},
-		"none":                {"", at(23, 12, 0), time.Time{}, time.Time{}},
-		"a day that is never": {"{schedule: 0 8 31 2 *, duration: 10h}", at(23, 12, 0), time.Time{}, time.Time{}},
-		"past midnight":       {"{schedule: 0 22 * * *, time_zone: UTC, duration: 8h}", at(24, 3, 0), at(24, 6, 0), at(24, 22, 0)},
+		"before":           {office, at(23, 7, 59), time.Time{}, at(23, 8, 0)},
+		"as they begin":    {office, at(23, 8, 0), at(23, 18, 0), at(24, 8, 0)},
+		"within":           {office, at(23, 12, 30), at(23, 18, 0), at(24, 8, 0)},
+		"as they end":      {office, at(23, 18, 0), time.Time{}, at(24, 8, 0)},
+		"on a weekend":     {office, at(28, 12, 0), time.Time{}, at(30, 8, 0)},
+		"within two":       {office + ", " + evening, at(23, 17, 30), at(23, 19, 0), at(24, 8, 0)},
+		"within the other": {office + ", " + evening, at(28, 17, 30), at(28, 19, 0), at(29, 17, 0)},
+		"none":             {"", at(23, 12, 0), time.Time{}, time.Time{}},
+		"past midnight":    {"{schedule: 0 22 * * *, time_zone: UTC, duration: 8h}", at(24, 3, 0), at(24, 6, 0), at(24, 22, 0)},
 		"as clocks go forward": {
 			"{schedule: 30 2 * * *, time_zone: Europe/Berlin, duration: 6h}",
 			time.Date(2027, 3, 28, 3, 0, 0, 0, time.UTC), time.Date(2027, 3, 28, 7, 30, 0, 0, time.UTC), time.Date(2027, 3, 29, 0, 30, 0, 0, time.UTC),
@@ -61,6 +60,17 @@ func TestBadQuietHours(t *testing.T) {
 	require.EqualError(t, err, `line 2: quiet_hours[0].schedule: "8 to 18" is not a time; want five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily
 line 3: quiet_hours[1].schedule: is empty; want five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily
 line 3: quiet_hours[1].duration: "8d" is out of range; want 1m to 7d`)
+}
+
+// A day that no month of the schedule has is a mistake: nothing would ever happen.
+func TestDaysThatNeverCome(t *testing.T) {
+	_, err := parse("runs:\n  - {suite: quick, schedule: 0 3 31 2 *}\nquiet_hours:\n  - {schedule: '0 8 31 4,6 *'}\n")
+	require.EqualError(t, err, `line 2: runs[0].schedule: "0 3 31 2 *" is a day that never comes; want one that a month of it has, e.g. 0 3 28 2 *
+line 4: quiet_hours[0].schedule: "0 8 31 4,6 *" is a day that never comes; want one that a month of it has, e.g. 0 3 28 2 *`)
+	for _, comes := range []string{"0 3 29 2 *", "0 3 31 2,3 *", "0 3 31 2 1"} { // the last one is also each Monday of February
+		_, err := parse("runs: [{suite: quick, schedule: \"" + comes + "\"}]\n")
+		assert.NoError(t, err, comes)
+	}
 }
 
 func TestQuietHoursThatNeverEnd(t *testing.T) {

@@ -37,6 +37,17 @@ func (r Run) Matches(names ...string) bool {
 	return false
 }
 
+// RunsOn reports whether a run may be meant for block devices and for files, as far as the configuration tells.
+func (c Config) RunsOn(r Run) (devices, files bool) {
+	devices, files = len(r.Targets) == 0, len(r.Targets) == 0
+	for _, pattern := range r.Targets {
+		node, path := strings.HasPrefix(pattern, "/dev/"), strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "file:")
+		devices = devices || node || !path
+		files = files || !node // the name of a device stands for the files on it, too
+	}
+	return devices && c.Devices.Enabled, files && (len(c.Files) > 0 || c.FallbackFile)
+}
+
 func defaultRun() Run {
 	return Run{Window: 4 * time.Hour, MaxCPUPressure: 0.6, MaxOthers: 0.5, Keep: 20}
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
@@ -20,13 +21,18 @@ type Description struct {
 	Expected time.Duration `json:"expected_ns"`
 }
 
+// Nominal returns a target that stands for those that are not known yet: a file or a raw device of 20 GB, on a machine of
+// 8 cores.
+func Nominal(raw bool) Target {
+	cores := []device.NodeCPUs{{CPUSet: device.CPUSet{CPUs: []int{0, 1, 2, 3, 4, 5, 6, 7}, Cores: 8}}}
+	return Target{Path: "/", Raw: raw, SizeBytes: 20e9, Nodes: cores}
+}
+
 // Describe returns all suites in the order in which they are shown.
 func Describe() ([]Description, error) {
-	cores := []device.NodeCPUs{{CPUSet: device.CPUSet{CPUs: []int{0, 1, 2, 3, 4, 5, 6, 7}, Cores: 8}}}
-	nominal := Target{Path: "/", SizeBytes: 20e9, Nodes: cores}
 	var all []Description
 	for _, s := range All() {
-		steps, err := s.sketch(Values{}, []Target{nominal})
+		steps, err := s.sketch(Values{}, []Target{Nominal(false)})
 		if err != nil {
 			return nil, err
 		}
@@ -47,6 +53,12 @@ func (s Suite) WritesTo(v Values, targets ...Target) (bool, error) {
 		}
 	}
 	return false, err
+}
+
+// Shortest returns how long the suite takes if nothing goes wrong and no step that may be skipped is needed.
+func (s Suite) Shortest(v Values, targets ...Target) (time.Duration, error) {
+	steps, err := s.sketch(v, targets)
+	return Expected(slices.DeleteFunc(steps, func(step Step) bool { return step.Optional })), err
 }
 
 // DryStep is a step of a plan that will not be run.
