@@ -47,35 +47,47 @@ func TestFioDoesNotOutliveAKilledRun(t *testing.T) {
 	}
 }
 
-// ssdprobe is killed while fio reads from, or writes to, a file in a directory. The file stays. The next run
-// recognises a file that is only read, and keeps it, because it may belong to a daemon. A file that is written
-// is created again, and then removed.
+// ssdprobe is killed while fio reads from, or writes to, a file in a directory. The file stays, and the next run says so. One
+// that reads uses a file that is only read again, and keeps it, because it may belong to a daemon. Nobody else has a file
+// that is written: one that writes makes it again, and then removes it.
 func TestARunAfterAKilledOne(t *testing.T) {
 	testenv.Installed(t, "fio")
+	const found, left, removed = " MiB) was made by a daemon, with --keep-file, or by a run that was killed: it is used and stays; remove it when no daemon uses it",
+		" was left by a run that was killed: remove it, or the next run that writes there does", ", which was left by a run that was killed"
+	const reads, writes = "quick", "sequential-vs-random"
 	for name, c := range map[string]struct {
-		suite, left string
-		after       []string
+		killed, next string
+		left         string
+		says         string
+		stays        bool
 	}{
-		"read":    {"quick", "ssdprobe.dat", []string{"ssdprobe.dat"}},
-		"written": {"sequential-vs-random", "ssdprobe-write.dat", nil},
+		"read":             {reads, reads, "ssdprobe.dat", "%s (16" + found, true},
+		"written":          {writes, writes, "ssdprobe-write.dat", "removed %s" + removed, false},
+		"written, is read": {writes, reads, "ssdprobe-write.dat", "%s" + left, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, state := testenv.OnDisk(t), t.TempDir()
-			run := func(time string) []string {
-				return []string{"run", c.suite, "--config", calm(t), "--state-dir", state, "-t", dir, "--size", "16MiB", "--set", "time=" + time}
+			dir, state, config := testenv.OnDisk(t), t.TempDir(), calm(t)
+			run := func(suite, time string) []string {
+				return []string{"run", suite, "--config", config, "--state-dir", state, "-t", dir, "--size", "16MiB", "--set", "time=" + time}
 			}
-			p := testenv.Start(t, nil, run("10m")...)
+			p := testenv.Start(t, nil, run(c.killed, "10m")...)
 			eventually(t, "fio works on a file", func() bool { return len(fioOn(t, dir)) > 0 })
 			p.Signal(t, syscall.SIGKILL)
 			p.Wait(t)
 			eventually(t, "fio has ended", func() bool { return len(fioOn(t, dir)) == 0 })
-			assert.Contains(t, testenv.Names(t, dir), c.left)
+			left := filepath.Join(dir, c.left)
+			assert.FileExists(t, left)
 
-			got := ssdprobe(t, run("100ms")...)
+			got := ssdprobe(t, run(c.next, "100ms")...)
 			assert.Zero(t, got.code, got.stderr)
-			assert.ElementsMatch(t, c.after, testenv.Names(t, dir))
-			assert.Equal(t, c.after == nil, strings.Contains(got.stderr, "fill "), got.stderr)
+			assert.Contains(t, got.stderr, fmt.Sprintf(c.says, left))
+			if c.stays {
+				assert.Equal(t, []string{c.left}, testenv.Names(t, dir))
+			} else {
+				assert.Empty(t, testenv.Names(t, dir))
+			}
+			assert.Equal(t, c.left != "ssdprobe.dat", strings.Contains(got.stderr, "fill "), got.stderr)
 		})
 	}
 }

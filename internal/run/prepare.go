@@ -90,8 +90,8 @@ func (s *Session) allowWrites(ctx context.Context, t *suite.Target, chosen Suite
 	if t.Raw {
 		permission, err := chosen.permit(ctx, s.options.FS, *t)
 		t.Permission = permission
-		if note := permission.Note(); note != "" && s.options.Note != nil {
-			s.options.Note(t.Path + ": " + note)
+		if note := permission.Note(); note != "" {
+			s.note("%s: %s", t.Path, note)
 		}
 		return err
 	}
@@ -103,6 +103,7 @@ func (s *Session) allowWrites(ctx context.Context, t *suite.Target, chosen Suite
 		if err := os.Remove(path); err != nil {
 			return err
 		}
+		s.note("removed %s, which was left by a run that was killed", path)
 	}
 	s.subject.Path = path
 	s.options.KeepFile = false // its content will no longer be what ssdprobe expects
@@ -153,6 +154,12 @@ func writePlace(path string) (place string, leftover bool, err error) {
 		return "", false, err
 	case !info.Mode().IsRegular():
 		return "", false, fmt.Errorf("%w to write to %s: it is not a regular file", safety.ErrRefused, place)
+	}
+	switch ours, err := target.IsOurs(place); {
+	case err != nil:
+		return "", false, err
+	case !ours:
+		return "", false, fmt.Errorf("%w to write to %s: ssdprobe did not make it; remove it, or name another directory", safety.ErrRefused, place)
 	}
 	return place, true, nil
 }

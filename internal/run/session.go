@@ -15,6 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/target"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Options holds what a run needs.
@@ -223,7 +224,43 @@ func (s *Session) open(ctx context.Context) (*measure.Session, error) {
 	if opened.Filled > 0 {
 		s.made = opened.Path
 	}
+	s.noteLeft(opened)
 	return opened, nil
+}
+
+// noteLeft says what else is in the directory of a target, and what of that is used. Nothing is removed: the file that is
+// only read may be that of a daemon, whose content it must keep.
+func (s *Session) noteLeft(opened *measure.Session) {
+	if !s.subject.File || opened.Path == s.subject.Path {
+		return
+	}
+	if opened.Filled == 0 && !opened.ReadOnly {
+		s.note("%s (%s) was made by a daemon, with --keep-file, or by a run that was killed: it is used and stays; remove it when no daemon uses it",
+			opened.Path, units.Size(opened.Area.Start+opened.Area.Size))
+	}
+	place, leftover, err := writePlace(s.subject.Path)
+	if err != nil { // it is not ours
+		return
+	}
+	if !leftover {
+		place += target.FillingSuffix
+		leftover = exists(place)
+	}
+	if leftover {
+		s.note("%s was left by a run that was killed: remove it, or the next run that writes there does", place)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// note makes a remark about the run.
+func (s *Session) note(format string, args ...any) {
+	if s.options.Note != nil {
+		s.options.Note(fmt.Sprintf(format, args...))
+	}
 }
 
 // report returns the report of a run that begins now.

@@ -153,7 +153,7 @@ func TestRunSuiteWritesToAFileOfItsOwn(t *testing.T) {
 	dir := testenv.Ext4(t, 512*mib)
 	daemons, foreign := filepath.Join(dir, "ssdprobe.dat"), filepath.Join(dir, "database")
 	precious := slices.Repeat([]byte("precious"), 2*mib)
-	for _, name := range []string{daemons, foreign, filepath.Join(dir, "ssdprobe-write.dat")} {
+	for _, name := range []string{daemons, foreign} {
 		require.NoError(t, os.WriteFile(name, precious, 0o600))
 	}
 	sessions := begin(t, dir)
@@ -171,6 +171,23 @@ func TestRunSuiteWritesToAFileOfItsOwn(t *testing.T) {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		assert.True(t, bytes.Equal(precious, text), name)
+	}
+}
+
+// A file of the name that a suite writes to is made anew only if ssdprobe made it.
+func TestRunSuiteRemovesNoFileThatMayBelongToOthers(t *testing.T) {
+	dir := testenv.Ext4(t, 512*mib)
+	name := filepath.Join(dir, "ssdprobe-write.dat")
+	for _, text := range []string{"", "precious", "{\"made_by\":\"somebody\"}"} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		sessions := begin(t, dir)
+		_, err := run.RunSuite(t.Context(), sessions, chosen(t, "durable-write", "time=100ms", "repeats=1"))
+		require.ErrorIs(t, err, safety.ErrRefused)
+		require.ErrorContains(t, err, "write to "+name+": ssdprobe did not make it; remove it, or name another directory")
+		assert.Empty(t, end(t, sessions))
+		left, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(left))
 	}
 }
 

@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -43,6 +47,21 @@ func (h header) encode() ([]byte, error) {
 	block := bytes.Repeat([]byte{'\n'}, headerBytes)
 	copy(block, text)
 	return block, nil
+}
+
+// IsOurs reports whether ssdprobe made the file at path: whether it has the header of a probe file, of any version.
+func IsOurs(path string) (bool, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // nothing was written, so nothing can be lost
+	block, err := io.ReadAll(io.LimitReader(f, headerBytes))
+	if err != nil {
+		return false, err
+	}
+	_, err = parseHeader(block)
+	return !errors.Is(err, errNoHeader), nil
 }
 
 // parseHeader returns errNoHeader for a block that ssdprobe did not write, and
