@@ -24,13 +24,13 @@ of the same model, size, kind and engine; [the runbook](runbook.md#ssdprobedrive
 | ` + "`condition:ssdprobe_condition_effect_ratio:slower`" + ` | those medians that are above 1.15 (p95, p99: 1.3) and cover five drives or more |
 | ` + "`device:ssdprobe_probe_level_seconds:avg1h`" + ` | level of a drive in the last hour, by probe and statistic. Virtual volumes and volumes behind a network have none, because they share a model without being alike |
 | ` + "`model:ssdprobe_probe_level_seconds:p50`, `:count`" + ` | median of the levels of a model, and their number |
-| ` + "`model_firmware:ssdprobe_probe_level_seconds:p50`" + ` | median of a firmware. Absent unless five drives on three nodes have it |
+| ` + "`model_firmware:ssdprobe_probe_level_seconds:count`, `:p50`" + ` | number of drives with a firmware, and their median, which is absent unless they are five on three nodes |
 | ` + "`device:ssdprobe_probe_level_seconds:vs_peers`" + ` | how many times slower a drive is than the median of its peers. Absent with fewer than four drives of the model |
 | ` + "`model:ssdprobe_probe_level_seconds:mad_ln`" + ` | median absolute deviation of the logarithms of these ratios, which shows how much drives of a model differ |
 | ` + "`model:ssdprobe_probe_level_seconds:limit`" + ` | ratio that a drive has to exceed: six standard deviations, and at least 1.25 (p95, p99: 1.5) |
 | ` + "`device:ssdprobe_probe_level_seconds:by_changes`" + ` | how many times slower a change of conditions made the drives that have it, over the fleet |
 | ` + "`device:ssdprobe_probe_level_seconds:vs_peers_and_changes`" + ` | the ratio of a drive to its peers, without the effect of the change if most of its peers do not have it |
-| ` + "`instance:ssdprobe_probe_level_seconds:vs_peers`, `:vs_limit`, `:count`" + ` | what nine tenths of a node's drives exceed: the ratio, and the ratio as a share of its limit; and the number of drives |
+| ` + "`instance:ssdprobe_probe_level_seconds:vs_peers`, `:vs_limit`, `:count`" + ` | what nine tenths of a node's drives exceed, or all of fewer than ten: the ratio, and the ratio as a share of its limit; and the number of drives |
 | ` + "`device:ssdprobe_probe_level_seconds:excess`" + ` | the ratio of a drive to its peers, without the effects of changes and of its node |
 | ` + "`model_firmware:ssdprobe_probe_level_seconds:vs_fastest`" + ` | how many times slower the median of a firmware is than that of the model's fastest firmware, which the label fastest names |
 | ` + "`model:ssdprobe_probe_level_seconds:firmware_limit`" + ` | ratio that a firmware has to exceed: six standard errors, and at least 1.15 (p95, p99: 1.3) |
