@@ -79,8 +79,13 @@ func TestARunAfterAKilledOne(t *testing.T) {
 			left := filepath.Join(dir, c.left)
 			assert.FileExists(t, left)
 
-			got := ssdprobe(t, run(c.next, "100ms")...)
+			next := run(c.next, "100ms")
+			if c.next == writes {
+				next = append(next, "--keep-file")
+			}
+			got := ssdprobe(t, next...)
 			assert.Zero(t, got.code, got.stderr)
+			assert.Equal(t, c.next == writes, strings.Contains(got.stderr, left+" will be removed all the same, because the suite writes to it"), got.stderr)
 			assert.Contains(t, got.stderr, fmt.Sprintf(c.says, left))
 			if c.stays {
 				assert.Equal(t, []string{c.left}, testenv.Names(t, dir))

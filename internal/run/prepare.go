@@ -106,7 +106,10 @@ func (s *Session) allowWrites(ctx context.Context, t *suite.Target, chosen Suite
 		s.note("removed %s, which was left by a run that was killed", path)
 	}
 	s.subject.Path = path
-	s.options.KeepFile = false // its content will no longer be what ssdprobe expects
+	if s.options.KeepFile { // its content will no longer be what ssdprobe expects
+		s.options.KeepFile = false
+		s.note("%s will be removed all the same, because the suite writes to it", path)
+	}
 	return nil
 }
 
