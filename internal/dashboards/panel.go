@@ -74,7 +74,8 @@ func plain() Object {
 	return Object{"mode": "absolute", "steps": []Object{{"color": "transparent", "value": nil}}}
 }
 
-// number is one figure on a background that says whether it is good.
+// number is one figure on a background that says whether it is good. Without a figure it has no colour: Grafana would
+// take the one of the lowest threshold.
 func number(title, unit, description, expr string, colours Object) Panel {
 	return Panel{
 		Kind: "stat", Title: title, Description: description, Unit: unit, Width: 4, Height: 4,
@@ -83,8 +84,19 @@ func number(title, unit, description, expr string, colours Object) Panel {
 			"reduceOptions": Object{"calcs": []string{"lastNotNull"}, "fields": "", "values": false},
 			"colorMode":     "background_solid", "graphMode": "none", "textMode": "value", "justifyMode": "center", "orientation": "auto",
 		},
-		Defaults: Object{"thresholds": colours, "noValue": "none"},
+		Defaults: Object{"thresholds": colours, "mappings": absent("not known")},
 	}
+}
+
+// orNone is for a figure that is absent when there is nothing, not when something is not known.
+func (p Panel) orNone() Panel {
+	p.Defaults["mappings"] = absent("none")
+	return p
+}
+
+// absent is what a stat shows in place of a missing value.
+func absent(text string) []Object {
+	return []Object{{"type": "special", "options": Object{"match": "null+nan", "result": Object{"text": text, "color": "transparent", "index": 0}}}}
 }
 
 // column is a column of a table: the field in the data, and how it is shown.

@@ -26,7 +26,7 @@ func verdict() []Panel {
 		`max by (address) (label_replace(label_replace(ssdprobe_recordings{instance="$instance"}, "address", "$1:10040", "instance", "(.+)"), "address", "$1", "instance", "(.+:[0-9]+)"))`, plain())
 	recordings.Defaults["links"] = []Object{{"title": "Recordings on the status page", "url": "http://${__field.labels.address}/", "targetBlank": true}}
 	last := number("Last recording", "dateTimeFromNow", "When the newest recording of the node ended. None if there was no stall and no verdict to record.",
-		`1000 * max(ssdprobe_recording_last_timestamp_seconds{instance="$instance"})`, plain())
+		`1000 * max(ssdprobe_recording_last_timestamp_seconds{instance="$instance"})`, plain()).orNone()
 	recordings.Width, last.Width = 3, 3
 	return []Panel{
 		table("Verdict and its evidence",

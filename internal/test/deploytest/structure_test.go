@@ -107,6 +107,31 @@ func TestDashboardsAreWellFormed(t *testing.T) {
 	}
 }
 
+// Grafana colours a missing value like the lowest one, so "not known" would be green or red.
+func TestAMissingFigureHasNoColour(t *testing.T) {
+	found := 0
+	for name, d := range dashboards.All() {
+		for _, p := range panels(d.Model()) {
+			if p["type"] != "stat" {
+				continue
+			}
+			found++
+			what := fmt.Sprintf("%s: %s", name, p["title"])
+			defaults := p["fieldConfig"].(dashboards.Object)["defaults"].(dashboards.Object)
+			assert.Contains(t, defaults, "thresholds", what)
+			mappings := defaults["mappings"].([]dashboards.Object)
+			require.Len(t, mappings, 1, what)
+			assert.Equal(t, "special", mappings[0]["type"], what)
+			options := mappings[0]["options"].(dashboards.Object)
+			assert.Equal(t, "null+nan", options["match"], what)
+			result := options["result"].(dashboards.Object)
+			assert.Equal(t, "transparent", result["color"], what)
+			assert.Contains(t, []string{"none", "not known"}, result["text"], what)
+		}
+	}
+	assert.Positive(t, found)
+}
+
 // panels returns the panels of a dashboard, including rows and the panels folded in them.
 func panels(model dashboards.Object) []dashboards.Object {
 	var all []dashboards.Object
