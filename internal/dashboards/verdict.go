@@ -20,11 +20,19 @@ func driftStates() []state {
 
 // verdict shows the node's verdict on the device and its evidence.
 func verdict() []Panel {
-	recordings := number("Recordings", "none", "Flight recordings that the node keeps, of all its devices: the time around a stall or a verdict. Click to open the "+
-		"status page of the node, which lists them: at the address in the label instance, with port 10040 if the address has none. An orange mark in the graphs shows the "+
-		"end of the newest recording.",
-		`max by (address) (label_replace(label_replace(ssdprobe_recordings{instance="$instance"}, "address", "$1:10040", "instance", "(.+)"), "address", "$1", "instance", "(.+:[0-9]+)"))`, plain())
-	recordings.Defaults["links"] = []Object{{"title": "Recordings on the status page", "url": "http://${__field.labels.address}/", "targetBlank": true}}
+	// An instance without a port is a name that relabelling gave the node: on Kubernetes, nothing listens there.
+	kept := func(port string) string {
+		return `max by (instance) (ssdprobe_recordings{instance="$instance",instance` + port + `".+:[0-9]+"})`
+	}
+	recordings := number("Recordings", "none", "Flight recordings that the node keeps, of all its devices: the time around a stall or a verdict. The status page of the "+
+		"node lists them. Click to open it, if the label instance is an address with a port. On Kubernetes, it is reached by kubectl port-forward PODNAME 10040, at "+
+		"http://localhost:10040/. An orange mark in the graphs shows the end of the newest recording.",
+		kept("=~"), plain())
+	recordings.Queries = append(recordings.Queries, Query{Expr: kept("!~"), Instant: true})
+	recordings.Overrides = []Object{{
+		"matcher":    Object{"id": "byFrameRefID", "options": "A"},
+		"properties": []Object{{"id": "links", "value": []Object{{"title": "Recordings on the status page", "url": "http://${__field.labels.instance}/", "targetBlank": true}}}},
+	}}
 	last := number("Last recording", "dateTimeFromNow", "When the newest recording of the node ended. None if there was no stall and no verdict to record.",
 		`1000 * max(ssdprobe_recording_last_timestamp_seconds{instance="$instance"})`, plain()).orNone()
 	recordings.Width, last.Width = 3, 3

@@ -102,8 +102,8 @@ func numbered(runs []record.RunStatus, suite string) []record.RunStatus {
 }
 
 // nodes returns as many nodes as it takes to distinguish a firmware from its nodes, and
-// to have six drives of one model.
-func nodes() []string { return []string{"stor-06", "stor-07", "stor-08"} }
+// to have six drives of one model. One is known by its address, the others by their names.
+func nodes() []string { return []string{"stor-06", "stor-07", "stor-08:10040"} }
 
 // server is a real Prometheus with the rules and alerts of ssdprobe.
 type server struct{ promtest.Server }
@@ -125,7 +125,7 @@ func startPods(t *testing.T, pods []string, arguments ...string) server {
 	config.WriteString("scrape_configs:\n- job_name: ssdprobe\n  static_configs:\n")
 	for _, node := range nodes() {
 		for _, pod := range pods {
-			fmt.Fprintf(&config, "  - {targets: [%q], labels: {instance: %s, pod: %q}}\n", address, node, pod)
+			fmt.Fprintf(&config, "  - {targets: [%q], labels: {instance: %q, pod: %q}}\n", address, node, pod)
 		}
 	}
 	return server{promtest.Start(t, config.String(), arguments...)}
