@@ -18,6 +18,7 @@ local rules = [
   import 'rules/changes.libsonnet',
   import 'rules/peers.libsonnet',
   import 'rules/baselines.libsonnet',
+  import 'rules/overview.libsonnet',
 ];
 
 // Removes what an empty selector leaves behind.

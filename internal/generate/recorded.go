@@ -37,4 +37,12 @@ of the same model, size, kind and engine; [the runbook](runbook.md#ssdprobedrive
 | ` + "`device:ssdprobe_baseline_seconds:comparable`" + ` | baseline of a drive as a level |
 | ` + "`model:ssdprobe_baseline_seconds:p50`" + ` | median of the baselines of a model. Absent with fewer than four |
 | ` + "`device:ssdprobe_baseline_seconds:vs_peers`" + ` | how many times slower the baseline of a drive is than the median of its model |
+| ` + "`model_state:ssdprobe_drives:count`" + ` | number of targets of a model with each verdict. These and the following are for the graphs of the fleet. Targets without a model have no label model |
+| ` + "`model_outcome:ssdprobe_probe_rounds:rate5m`" + ` | rounds per second of all probes on drives of a model, by outcome |
+| ` + "`model_reason:ssdprobe_drives_unjudged:count`" + ` | number of targets of a model that are not judged, or have a statistic that is not, by reason |
+| ` + "`model:ssdprobe_drives_without_peers:count`" + ` | number of targets of a model that are not compared across nodes |
+| ` + "`model_code:ssdprobe_findings:count`" + ` | number of targets and probes of a model with a finding, by code and severity; without the label model, also of nodes |
+| ` + "`fleet:ssdprobe_nodes:count`" + ` | number of nodes that answer |
+| ` + "`fleet:ssdprobe_cpu:max`, `:avg`" + ` | share of a core that ssdprobe uses: on the node with the highest use, and on average |
+| ` + "`fleet:ssdprobe_memory_bytes:max`, `:avg`" + ` | the same for resident memory |
 `
