@@ -37,17 +37,23 @@ func fleetDashboard() Dashboard {
 			{Title: "Worst drives, hosts and batches", Panels: worstOfAll()},
 			{Title: "Slow statistics, the worst first", Panels: slowDrives()},
 			{Title: "Peers by model and firmware", Panels: peers()},
+			{Title: "Drives of the chosen nodes", Panels: chosenDrives(), Folded: true},
 			{Title: "How well the fleet is watched", Panels: watched()},
 		},
 	}
 }
 
+// anyModel is said of figures about nodes, which have no model.
+const anyModel = " Covers nodes without drives of the chosen models, too."
+
 // fleetNow returns figures that are 0 both when all is well and when nothing is known. Therefore 0 is never green.
 func fleetNow() []Panel {
+	nodes := number("Nodes that do not answer", "none", "Nodes that have answered within a day, but not for ten minutes. Their drives are in none of these figures. The last row lists them. "+
+		"A node that was removed counts for a day."+anyModel, counted(silent), steps("transparent", 1, "red"))
 	judged := func(state string) string {
 		return counted(`count by (job, instance, id) (` + withModel(`(ssdprobe_drive_health{state="`+state+`",`+chosen+`} == 1)`) + `)`)
 	}
-	return []Panel{
+	all := []Panel{
 		number("Targets", "none", "Devices and probe files that are watched.",
 			counted(chosenInfo), plain()),
 		number("Severe", "none", "Targets that are about twice as slow as they should be, or that stall or fail I/Os. They are listed below, worst first.",
@@ -60,6 +66,11 @@ func fleetNow() []Panel {
 		number("Cannot be probed", "none", "Targets that have a problem; the status page of their node says which.",
 			counted(`count by (job, instance, id) (`+withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)+`)`), steps("transparent", 1, "red")),
 	}
+	nodes.Width = 6
+	for i := range all {
+		all[i].Width = 3
+	}
+	return append(all, nodes)
 }
 
 // named returns the columns that identify the drive of a row.
@@ -70,22 +81,23 @@ func named() []column {
 	}
 }
 
-// compared leaves out statistics that are learning, waiting or unknown.
-func compared(expr string) string {
-	return `(` + expr + ` and on (job, instance, id, probe, statistic) ssdprobe_drift_state{state=~"stable|suspect|regressed|improved"})`
+// compared returns the values of statistics, without those that are learning, waiting or unknown.
+func compared(family, selected string) string {
+	return `(` + family + `{` + selected + `} and on (job, instance, id, probe, statistic) ssdprobe_drift_state{` + selected + `,state=~"stable|suspect|regressed|improved"})`
 }
 
 // unjudged selects everything whose speed is unknown: statistics of probes, and whole drives.
-func unjudged() string {
-	return `(ssdprobe_drift_unjudged_since_timestamp_seconds{` + chosen + `} or ssdprobe_device_unjudged_since_timestamp_seconds{` + chosen + `})`
+func unjudged(selected string) string {
+	return `(ssdprobe_drift_unjudged_since_timestamp_seconds{` + selected + `} or ssdprobe_device_unjudged_since_timestamp_seconds{` + selected + `})`
 }
 
 func slowDrives() []Panel {
 	const level = "device:ssdprobe_probe_level_seconds:"
 	ofDrives := `{model=~"$model",` + chosen + `}`
 	worst := `topk(100, ` + level + `vs_peers` + ofDrives + `)`
-	drift := func(family string) Query {
-		return Query{Expr: `topk(100, ` + withModel(compared(family+`{`+chosen+`}`)) + `)`}
+	drifted := `topk(100, ` + withModel(compared("ssdprobe_drift_ratio", chosen)) + `)`
+	ofDrifted := func(expr string) Query {
+		return Query{Expr: withModel(`(` + expr + ` and on (job, instance, device, id, probe, statistic) ` + drifted + `)`)}
 	}
 	return []Panel{
 		table("Against their own baseline",
@@ -96,8 +108,8 @@ func slowDrives() []Panel {
 				column{field: "Value #A", name: "Times slower", unit: "none", at: 1.2},
 				column{field: "Value #B", name: "At least", unit: "none"},
 				column{field: "state", name: "State"}),
-			drift("ssdprobe_drift_ratio"), drift("ssdprobe_drift_ratio_lower"),
-			Query{Expr: withModel(`ssdprobe_drift_state{state="regressed",` + chosen + `}`)}),
+			Query{Expr: drifted}, ofDrifted(`ssdprobe_drift_ratio_lower{`+chosen+`}`),
+			ofDrifted(`ssdprobe_drift_state{state="regressed",`+chosen+`}`)),
 		table("Against their peers",
 			"How many times slower each drive is than the median of its peers over an hour, worst first. Peers have the same model, size, firmware and engine. This "+
 				"finds a drive that was slow from its first day. Without its node: what remains without the slowdown that all drives of the node share. "+
@@ -109,12 +121,27 @@ func slowDrives() []Panel {
 				column{field: "Value #C", name: "Level", unit: "s"}),
 			Query{Expr: worst}, Query{Expr: level + `excess` + ofDrives + ` and ` + worst},
 			Query{Expr: level + `avg1h` + ofDrives + ` and ` + worst}),
+	}
+}
+
+// chosenDrives has a line for each drive. The worst drives of a fleet are in the tables: a graph of them would read the
+// series of all drives.
+func chosenDrives() []Panel {
+	const empty = " Empty until nodes or targets are chosen."
+	return []Panel{
 		series("Times slower than the baseline, the worst ten", "none",
-			"The drift of the ten worst targets and statistics at each moment. 1 is as fast as the baseline.", 24,
+			"The drift of the ten worst targets and statistics at each moment. 1 is as fast as the baseline."+empty, 24,
 			Query{
-				Expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + withModel(compared(`ssdprobe_drift_ratio{`+chosen+`}`)) + `))`,
+				Expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + ofFew(compared("ssdprobe_drift_ratio", few)) + `))`,
 				Legend: "{{instance}} {{device}} {{probe}} {{statistic}}",
 			}).limit(1.2),
+		series("Each drive's median, the slowest fifty", "s",
+			"The median latency over an hour of the slowest fifty drives and probes at each moment. Drives of one model should stay together; one that leaves the others "+
+				"is suspect."+empty, 24,
+			Query{
+				Expr:   `topk(50, device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + few + `})`,
+				Legend: "{{instance}} {{device}} {{probe}}",
+			}).from0(),
 	}
 }
 
@@ -150,13 +177,6 @@ func peers() []Panel {
 			Query{Expr: fleet + ":max" + of("99"), Legend: legend}).from0(),
 		series("Drives by model and firmware", "none", "Number of targets of each model and firmware, which shows the progress of an update.", 12,
 			Query{Expr: `model_firmware:ssdprobe_drives:count{model=~"$model"}`, Legend: "{{model}} {{firmware}} {{kind}}"}).from0(),
-		series("Each drive's median, the slowest fifty", "s",
-			"The median latency over an hour of the slowest fifty of the chosen drives and probes at each moment. Drives of one model should stay together; one that "+
-				"leaves the others is suspect. Choose a model or a node to see its other drives.", 12,
-			Query{
-				Expr:   `topk(50, device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + chosen + `})`,
-				Legend: "{{instance}} {{device}} {{probe}}",
-			}).from0(),
 		series("How much slower than its peers a drive may be", "none",
 			"Drives above this limit are outliers: six standard deviations of the drives of the model, and at least 1.25. Shown for the median latency.", 12,
 			Query{
@@ -166,36 +186,53 @@ func peers() []Panel {
 		series("Drives without peers", "none",
 			"Targets that are not compared across nodes, because fewer than four of their model and size are measured by the same version of the engine.", 12,
 			Query{
-				Expr: `count by (model) (device:ssdprobe_device_info:comparable{model=~"$model"} ` +
-					`unless on (job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers)`,
+				Expr: overview("model", "model:ssdprobe_drives_without_peers:count",
+					`group by (job, instance, id, model) (device:ssdprobe_device_info:comparable{model=~"$model",`+few+`} `+
+						`unless on (job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers{`+few+`})`),
 				Legend: "{{model}}",
 			}).from0(),
 	}
 }
 
 func watched() []Panel {
+	const (
+		cpu    = `rate(process_cpu_seconds_total{` + fewNodes + `}[$__rate_interval])`
+		memory = `process_resident_memory_bytes{` + fewNodes + `}`
+	)
 	return []Panel{
+		series("Nodes that answer", "none", "Number of nodes on which ssdprobe answers Prometheus."+anyModel, 12,
+			Query{
+				Expr:   `fleet:ssdprobe_nodes:count{instance=~"$instance"} or count(count by (job, instance) (ssdprobe_build_info{` + fewNodes + `}))`,
+				Legend: "nodes",
+			}).from0(),
+		table("Nodes that do not answer", "Nodes that have answered within a day, but not for ten minutes: their drives are not watched. Empty if all answer."+anyModel, 12, 8, []column{
+			{field: "instance", name: "Node"}, {field: "Value", name: "Last answered", unit: "dateTimeFromNow"},
+		}, Query{Expr: `1000 * (` + silent + `)`}),
 		series("Rounds", "ops", "Rounds of all probes by outcome. Only ok rounds measured a device; busy rounds did no I/O.", 12,
 			Query{
-				Expr:   `sum by (outcome) (` + ofModel(`rate(ssdprobe_probe_rounds_total{`+chosen+`}[$__rate_interval])`) + `)`,
+				Expr:   overview("outcome", "model_outcome:ssdprobe_probe_rounds:rate5m", ofFew(`rate(ssdprobe_probe_rounds_total{`+few+`}[$__rate_interval])`)),
 				Legend: "{{outcome}}",
 			}).from0(),
-		series("Findings", "none", "Findings on nodes and drives: the number of targets and probes for each code. docs/metrics.md says what to do about each.", 12,
-			Query{Expr: `count by (code, severity) (` + onNodes(`ssdprobe_finding{instance=~"$instance"}`) + `)`, Legend: "{{severity}}: {{code}}"}).from0(),
+		series("Findings", "none", "Findings on nodes and drives: the number of nodes, targets and probes for each code. docs/metrics.md says what to do about each. "+
+			"When models are chosen, those on nodes are left out.", 12,
+			Query{
+				Expr:   overview("code, severity", "model_code:ssdprobe_findings:count", findings()),
+				Legend: "{{severity}}: {{code}}",
+			}).from0(),
 		table("Drives that are not judged, and why",
 			"Statistics of probes, and drives without probes, for which it is not known whether they are slower, longest first. docs/runbook.md says what to do about each reason. Empty when all are judged.",
 			24, 8, append(named(), column{field: "statistic", name: "Statistic"}, column{field: "reason", name: "Reason"}, column{field: "Value", name: "For", unit: "s"}),
-			Query{Expr: `topk(100, time() - ` + withModel(unjudged()) + `)`}),
+			Query{Expr: `topk(100, time() - ` + withModel(unjudged(chosen)) + `)`}),
 		series("Not judged, by reason", "none", "Targets that are not judged, or that have a statistic that is not judged, by reason. docs/runbook.md says what to do about each.", 24,
 			Query{
-				Expr:   `count by (reason) (count by (job, instance, id, reason) (` + ofModel(unjudged()) + `))`,
+				Expr:   overview("reason", "model_reason:ssdprobe_drives_unjudged:count", `group by (job, instance, device, id, reason) (`+ofFew(unjudged(few))+`)`),
 				Legend: "{{reason}}",
 			}).from0(),
-		series("CPU used by ssdprobe", "percentunit", "Share of one core: on the node with the highest use, and on average.", 12,
-			Query{Expr: `max(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, Legend: "most"},
-			Query{Expr: `avg(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, Legend: "average"}).from0(),
-		series("Memory used by ssdprobe", "bytes", "Resident memory: on the node with the highest use, and on average.", 12,
-			Query{Expr: `max(` + onNodes("process_resident_memory_bytes") + `)`, Legend: "most"},
-			Query{Expr: `avg(` + onNodes("process_resident_memory_bytes") + `)`, Legend: "average"}).from0(),
+		series("CPU used by ssdprobe", "percentunit", "Share of one core: on the node with the highest use, and on average."+anyModel, 12,
+			Query{Expr: overNodes("max", "fleet:ssdprobe_cpu", cpu), Legend: "most"},
+			Query{Expr: overNodes("avg", "fleet:ssdprobe_cpu", cpu), Legend: "average"}).from0(),
+		series("Memory used by ssdprobe", "bytes", "Resident memory: on the node with the highest use, and on average."+anyModel, 12,
+			Query{Expr: overNodes("max", "fleet:ssdprobe_memory_bytes", memory), Legend: "most"},
+			Query{Expr: overNodes("avg", "fleet:ssdprobe_memory_bytes", memory), Legend: "average"}).from0(),
 	}
 }

@@ -42,6 +42,7 @@ of the same model, size, kind and engine; [the runbook](runbook.md#ssdprobedrive
 | ` + "`model_reason:ssdprobe_drives_unjudged:count`" + ` | number of targets of a model that are not judged, or have a statistic that is not, by reason |
 | ` + "`model:ssdprobe_drives_without_peers:count`" + ` | number of targets of a model that are not compared across nodes |
 | ` + "`model_code:ssdprobe_findings:count`" + ` | number of targets and probes of a model with a finding, by code and severity; without the label model, also of nodes |
+| ` + "`instance:ssdprobe_answered_timestamp_seconds:last`" + ` | when a node last answered Prometheus, in seconds since 1970. Absent a day later |
 | ` + "`fleet:ssdprobe_nodes:count`" + ` | number of nodes that answer |
 | ` + "`fleet:ssdprobe_cpu:max`, `:avg`" + ` | share of a core that ssdprobe uses: on the node with the highest use, and on average |
 | ` + "`fleet:ssdprobe_memory_bytes:max`, `:avg`" + ` | the same for resident memory |

@@ -49,10 +49,17 @@ func TestEveryQueryReturnsData(t *testing.T) {
 // returnsData evaluates all queries of a panel, and checks for the labels that it shows.
 func returnsData(t *testing.T, s server, at time.Time, what string, p dashboards.Panel) {
 	t.Helper()
+	if p.Kind == "table" && p.Title == "Nodes that do not answer" {
+		return // all of them answer: TestNodesThatDoNotAnswer
+	}
 	shown := map[string]bool{"Value": true}
 	for i, q := range p.Queries {
-		results := slices.DeleteFunc(s.ask(t, at, filled(q.Expr), q.Instant), func(r promtest.Series) bool { return !r.Holds() })
-		assert.NotEmpty(t, results, "%s: no data: %s", what, filled(q.Expr))
+		var results []promtest.Series
+		for _, expr := range sent(q.Expr) {
+			some := slices.DeleteFunc(s.ask(t, at, expr, q.Instant), func(r promtest.Series) bool { return !r.Holds() })
+			assert.NotEmpty(t, some, "%s: no data: %s", what, expr)
+			results = append(results, some...)
+		}
 		labels := map[string]bool{}
 		for _, r := range results {
 			for label := range r.Metric {
@@ -74,6 +81,19 @@ func returnsData(t *testing.T, s server, at time.Time, what string, p dashboards
 		assert.True(t, field != "Value" || len(p.Queries) == 1, "%s: of several queries the columns are called Value #A", what)
 		assert.True(t, !strings.HasPrefix(field, "Value #") || len(p.Queries) > 1, "%s: of one query the column is called Value", what)
 	}
+}
+
+// sent returns a query as Grafana sends it with All chosen, and with a node chosen if that asks for other series.
+func sent(expr string) []string {
+	const ofChosen = `none!~`
+	chosen := choose(expr, map[string]string{"instance": nodes()[0]})
+	switch {
+	case !strings.Contains(expr, ofChosen):
+		return []string{filled(expr)}
+	case strings.HasPrefix(expr, "topk"): // a line for each drive, of chosen nodes only
+		return []string{chosen}
+	}
+	return []string{filled(expr), chosen}
 }
 
 // hasValues requires that a variable has values to choose from.

@@ -2,7 +2,6 @@ package deploytest
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -16,12 +15,7 @@ import (
 // In Prometheus, instance is the address with its port, which leads to the status page, unless the
 // nodes are given names. On Kubernetes, nothing listens on a port of the node.
 func TestRecordingsAreLinkedWhereTheAddressIsKnown(t *testing.T) {
-	var panel dashboards.Panel
-	for _, r := range dashboards.All()["device"].Rows {
-		if i := slices.IndexFunc(r.Panels, func(p dashboards.Panel) bool { return p.Title == "Recordings" }); i >= 0 {
-			panel = r.Panels[i]
-		}
-	}
+	panel := panelOf(t, "device", "Verdict", "Recordings")
 	assert.NotContains(t, panel.Defaults, "links")
 	require.Len(t, panel.Overrides, 1)
 	assert.Equal(t, dashboards.Object{"id": "byFrameRefID", "options": "A"}, panel.Overrides[0]["matcher"])

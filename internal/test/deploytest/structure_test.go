@@ -132,6 +132,20 @@ func TestAMissingFigureHasNoColour(t *testing.T) {
 	assert.Positive(t, found)
 }
 
+// panelOf returns the panel with a title in a row of a dashboard.
+func panelOf(t *testing.T, dashboard, row, title string) dashboards.Panel {
+	t.Helper()
+	for _, r := range dashboards.All()[dashboard].Rows {
+		for _, p := range r.Panels {
+			if r.Title == row && p.Title == title {
+				return p
+			}
+		}
+	}
+	require.Fail(t, "no such panel", "%s/%s/%s", dashboard, row, title)
+	return dashboards.Panel{}
+}
+
 // panels returns the panels of a dashboard, including rows and the panels folded in them.
 func panels(model dashboards.Object) []dashboards.Object {
 	var all []dashboards.Object
@@ -144,9 +158,9 @@ func panels(model dashboards.Object) []dashboards.Object {
 	return all
 }
 
-// Rows about what only some devices have, or only some suites produce, are folded, and no others.
+// Rows about what only some devices have, only some suites produce, or only chosen nodes show are folded, and no others.
 func TestRowsThatMayBeEmptyAreFolded(t *testing.T) {
-	some := regexp.MustCompile(`ssdprobe_nvme_|ssdprobe_drive_[^h]|suite="(depth-sweep|steady-state)"`)
+	some := regexp.MustCompile(`ssdprobe_nvme_|ssdprobe_drive_[^h]|suite="(depth-sweep|steady-state)"|^topk.*none!~`)
 	for name, d := range dashboards.All() {
 		for _, r := range d.Rows {
 			everywhere := slices.ContainsFunc(r.Panels, func(p dashboards.Panel) bool {
