@@ -68,19 +68,17 @@ func (a *app) kubernetesCleanup(ctx context.Context, o cleanupOptions) error {
 	} else if err != nil {
 		return err
 	}
-	nodes, others := []string{c.Node}, 0
-	if o.allNodes {
-		if nodes, others, err = cleaner.Nodes(ctx); err != nil {
-			return err
+	if !o.allNodes {
+		done, err := cleaner.Clean(ctx, c.Node)
+		if err == nil || done.Any() {
+			err = errors.Join(err, tell(a.stdout, "%s\n", done))
 		}
+		return err
 	}
-	var problems []error
-	for _, name := range nodes {
-		done, err := cleaner.Clean(ctx, name)
-		if o.allNodes && nodestatus.IsGone(err) {
-			continue
-		}
-		problems = append(problems, err, tell(a.stdout, "%s\n", done))
+	cleaned, others, err := cleaner.CleanAll(ctx)
+	problems := []error{err}
+	for _, done := range cleaned {
+		problems = append(problems, tell(a.stdout, "%s\n", done))
 	}
 	if others > 0 {
 		problems = append(problems, tell(a.stdout, "%s: nothing to remove\n", units.Plural(others, "other node")))

@@ -20,6 +20,8 @@ import (
 type cluster interface {
 	// node returns the Node with this name.
 	node(ctx context.Context, name string) (node, error)
+	// nodes returns all Nodes, in the order of their names.
+	nodes(ctx context.Context) ([]node, error)
 	// setCondition adds the condition of this package, or replaces the existing one.
 	setCondition(ctx context.Context, n node, c condition) (node, error)
 	// removeCondition removes the condition; it need not exist.
@@ -95,7 +97,6 @@ func (c *client) createEvent(ctx context.Context, e event) error {
 // page is how many nodes are requested at a time.
 const page = 500
 
-// nodes returns all nodes.
 func (c *client) nodes(ctx context.Context) ([]node, error) {
 	type list struct {
 		Metadata struct {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,12 +25,13 @@ var errDown = errors.New("connection refused")
 // verifies that it behaves like a real one.
 type shelf struct {
 	mu      sync.Mutex
-	nodes   map[string]node
+	stored  map[string]node
 	events  []event
 	version int
 
-	down   bool  // does not answer
-	denies error // the answer to all changes
+	down   bool          // does not answer
+	takes  time.Duration // how long an answer takes, in the bubble of a test
+	denies error         // the answer to all changes
 	// deniesTaints is the answer to changes of taints only.
 	deniesTaints error
 	loses        int // how many answers to changes get lost, although the changes are made
@@ -40,7 +43,7 @@ type shelf struct {
 }
 
 func newShelf(names ...string) *shelf {
-	s := &shelf{nodes: map[string]node{}}
+	s := &shelf{stored: map[string]node{}}
 	for _, name := range names {
 		var n node
 		n.Metadata.Name, n.Metadata.UID = name, types.UID("uid-of-"+name)
@@ -61,7 +64,7 @@ func (s *shelf) set(change func(*shelf)) {
 func (s *shelf) keep(n node) node {
 	s.version++
 	n.Metadata.ResourceVersion = strconv.Itoa(s.version)
-	s.nodes[n.Metadata.Name] = n
+	s.stored[n.Metadata.Name] = n
 	if s.changed != nil {
 		s.changed(s)
 	}
@@ -76,25 +79,39 @@ func (s *shelf) look(name string) node {
 }
 
 func (s *shelf) copy(name string) node {
-	n := s.nodes[name]
+	n := s.stored[name]
 	n.Spec.Taints, n.Status.Conditions = slices.Clone(n.Spec.Taints), slices.Clone(n.Status.Conditions)
 	return n
 }
 
 func (s *shelf) node(_ context.Context, name string) (node, error) {
+	<-time.After(s.takes)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down {
 		return node{}, errDown
 	}
-	if _, ok := s.nodes[name]; !ok {
+	if _, ok := s.stored[name]; !ok {
 		return node{}, apierrors.NewNotFound(schema.GroupResource{Resource: "nodes"}, name)
 	}
 	return s.copy(name), nil
 }
 
+func (s *shelf) nodes(context.Context) (all []node, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return nil, errDown
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.stored)) {
+		all = append(all, s.copy(name))
+	}
+	return all, nil
+}
+
 // change changes the stored node, if its version is still that of n.
 func (s *shelf) change(n node, change func(*node)) (node, error) {
+	<-time.After(s.takes)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.meanwhile; f != nil {
@@ -175,6 +192,9 @@ func testCluster(t *testing.T, c cluster) {
 	assert.NotEmpty(t, first.Metadata.UID)
 	assert.Nil(t, first.condition())
 	assert.Empty(t, first.taint())
+	all, err := c.nodes(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, []node{first}, all)
 	others := func(n node) (list []string) {
 		for _, c := range n.Status.Conditions {
 			if c.Type != ConditionType {

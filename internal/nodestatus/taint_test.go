@@ -35,7 +35,7 @@ func tainting(t *testing.T, s *shelf, l *fleettest.Shelf, name string, most int,
 func (s *shelf) tainted() (names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for name, n := range s.nodes {
+	for name, n := range s.stored {
 		if n.taint() != "" {
 			names = append(names, name)
 		}
@@ -270,7 +270,7 @@ func TestANodeThatIsGoneHasNoTaint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1", "storage-2"), fleettest.NewShelf()
 		kill(t, s, l, "storage-1")
-		s.set(func(s *shelf) { delete(s.nodes, "storage-1") })
+		s.set(func(s *shelf) { delete(s.stored, "storage-1") })
 		tainting(t, s, l, "storage-2", 1, severe)
 		pass(t, 5*time.Minute)
 		assert.Equal(t, []string{"storage-2"}, s.tainted())
@@ -332,7 +332,7 @@ func simulate(t *testing.T, seed uint64, most int) {
 	s, l := newShelf(names...), fleettest.NewShelf()
 	s.changed = func(s *shelf) { // at each change
 		n := 0
-		for _, node := range s.nodes {
+		for _, node := range s.stored {
 			if node.taint() != "" {
 				n++
 			}
@@ -378,6 +378,7 @@ func (d *daemon) kill() {
 type deaf struct{}
 
 func (deaf) node(context.Context, string) (node, error)                       { return node{}, errDown }
+func (deaf) nodes(context.Context) ([]node, error)                            { return nil, errDown }
 func (deaf) setCondition(context.Context, node, condition) (node, error)      { return node{}, errDown }
 func (deaf) removeCondition(context.Context, node) (node, error)              { return node{}, errDown }
 func (deaf) setTaints(context.Context, node, []json.RawMessage) (node, error) { return node{}, errDown }

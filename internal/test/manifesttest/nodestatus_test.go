@@ -193,6 +193,7 @@ func TestUninstallCleansUp(t *testing.T) {
 	}, hooks)
 	job, ok := all["*v1.Job ssdprobe-cleanup"].(*batchv1.Job)
 	require.True(t, ok)
+	assert.Greater(t, *job.Spec.ActiveDeadlineSeconds, int64(300), "it outlasts the patience of helm")
 	pod := job.Spec.Template.Spec
 	assert.Equal(t, "ssdprobe-cleanup", pod.ServiceAccountName)
 	assert.True(t, *pod.SecurityContext.RunAsNonRoot)
