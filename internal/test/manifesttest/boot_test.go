@@ -129,6 +129,29 @@ func TestServiceMeasuresWithFewRights(t *testing.T) {
 	assert.DirExists(t, filepath.Join(root, "var", "lib", "ssdprobe", "targets"), "what was learned is kept")
 }
 
+// An upgrade to a version that refuses the configuration ends, so that dpkg does not hold up other packages, and says
+// what to do.
+func TestUpgradeSucceedsWithoutTheDaemon(t *testing.T) {
+	t.Parallel()
+	c, root := boot(t)
+	configuration := filepath.Join(root, "etc", "ssdprobe", "ssdprobe.yaml")
+	const good = "listen: [\"127.0.0.1:0\"]\ndevices: {enabled: false}\nfallback_file: false\n"
+	write(t, configuration, good, 0o644)
+	c.exec("systemctl", "enable", "--now", "ssdprobe")
+	write(t, configuration, good+"no_such_key: 1\n", 0o644)
+	write(t, filepath.Join(root, "root", "ssdprobe.deb"), read(t, made(t, runtime.GOARCH+".deb")), 0o644)
+
+	said, err := c.runc("exec", c.id, "dpkg", "--force-depends", "--install", "/root/ssdprobe.deb").CombinedOutput()
+	require.NoError(t, err, string(said))
+	assert.Equal(t, "install ok installed", c.exec("dpkg-query", "--show", "--showformat=${Status}", "ssdprobe"))
+	assert.Contains(t, c.exec("journalctl", "--unit=ssdprobe", "--output=cat", "--no-pager"), "no_such_key")
+	for _, command := range []string{"journalctl -u ssdprobe", "ssdprobe config check /etc/ssdprobe/ssdprobe.yaml", "systemctl restart ssdprobe"} {
+		assert.Contains(t, string(said), "\n  "+command+"\n")
+	}
+	write(t, configuration, good, 0o644)
+	c.exec("systemctl", "restart", "ssdprobe")
+}
+
 // dropIns returns the files of docs/install-systemd.md that change units, in order.
 func dropIns(t *testing.T) []string {
 	t.Helper()
