@@ -108,6 +108,10 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"podMonitor.labels.release=true":        `'/podMonitor/labels/release': got boolean, want string`,
 		"podMonitor.scheme=ftp":                 `'/podMonitor/scheme': value must be one of '', 'http', 'https'`,
 		"podMonitor.basicAuth=me":               `'/podMonitor/basicAuth': got string, want object`,
+		"podMonitor.interval=60":                `'/podMonitor/interval': got number, want string`,
+		"podMonitor.scrapeTimeout=often":        `'/podMonitor/scrapeTimeout': 'often' does not match pattern`,
+		"podMonitor.relabelings=drop":           `'/podMonitor/relabelings': got string, want array`,
+		"serviceMonitor.serviceDiscoveryRole=x": `'/serviceMonitor/serviceDiscoveryRole': value must be one of '', 'Endpoints', 'EndpointSlice'`,
 		"probes.scheme=https":                   `'/probes/scheme': value must be one of 'HTTP', 'HTTPS'`,
 		"probes=null":                           `missing property 'probes'`,
 		"image.tag=2024":                        `'/image/tag': got number, want string`,
@@ -149,6 +153,7 @@ func TestChartTakesWhatIsLeftEmpty(t *testing.T) {
 	for _, set := range []string{
 		"config=null", "config.fleet=null", "extraArgs=null,extraVolumes=null,extraVolumeMounts=null,imagePullSecrets=null,nodeSelector=null",
 		"global.imageRegistry=registry.example", "podMonitor.labels=null,prometheusRule.labels=null,podMonitor.scheme=null",
+		"podMonitor.interval=null,podMonitor.scrapeTimeout=null,podMonitor.relabelings=null,podMonitor.metricRelabelings=null",
 		"image.tag=null,image.pullPolicy=null,volume.storageClassName=null,priorityClass.name=null",
 	} {
 		assert.Equal(t, whole.texts(t), helm(t, "--set", set).texts(t), set)

@@ -3,12 +3,14 @@ package manifesttest
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
@@ -41,10 +43,47 @@ func TestChartMakesObjectsOfTheOperatorWhereItIs(t *testing.T) {
 	assert.Contains(t, stderr, "'/podMonitor/enabled': value must be one of true, false, 'auto'")
 }
 
+// The example of the document, as values. It drops only what exists and what nothing of ssdprobe reads.
+func TestChartSaysHowToScrape(t *testing.T) {
+	t.Parallel()
+	values, _ := block(t, "podMonitor:")
+	path := filepath.Join(t.TempDir(), "values.yaml")
+	write(t, path, values, 0o644)
+	args := []string{"--values", path, "--set", "podMonitor.scrapeTimeout=20s,podMonitor.relabelings[0].targetLabel=zone,podMonitor.relabelings[0].action=lowercase"}
+	monitor, ok := helm(t, args...)[monitorKind].(*podMonitor)
+	require.True(t, ok)
+	endpoint := monitor.Spec.PodMetricsEndpoints[0]
+	assert.Equal(t, "1m", endpoint.Interval)
+	assert.Equal(t, "20s", endpoint.ScrapeTimeout)
+	assert.Equal(t, []relabeling{
+		{SourceLabels: []string{"__meta_kubernetes_pod_node_name"}, TargetLabel: "instance"}, {TargetLabel: "zone", Action: "lowercase"},
+	}, endpoint.Relabelings, "those of the user come last")
+	require.Len(t, endpoint.MetricRelabelings, 1)
+	drop := endpoint.MetricRelabelings[0]
+	assert.Equal(t, []string{"__name__"}, drop.SourceLabels)
+	assert.Equal(t, "drop", drop.Action)
+
+	begin, end, _ := strings.Cut(strings.TrimSuffix(drop.Regex, ")"), "(")
+	for name := range strings.SplitSeq(end, "|") {
+		assert.Contains(t, read(t, at("docs", "metrics.md")), "| `"+begin+name+"` |")
+	}
+	dropped := regexp.MustCompile("^(?:" + drop.Regex + ")$")
+	for _, pattern := range []string{"deploy/prometheus/*.yaml", "dashboards/*.json"} {
+		files, err := filepath.Glob(at(pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, file := range files {
+			for _, name := range regexp.MustCompile("ssdprobe_[a-z_]+").FindAllString(read(t, file), -1) {
+				assert.NotRegexp(t, dropped, name, file)
+			}
+		}
+	}
+}
+
 // A ServiceMonitor finds the pods through a Service, and scrapes them like the PodMonitor, which is then not created.
 func TestChartMakesAServiceMonitorInstead(t *testing.T) {
 	t.Parallel()
-	values := []string{"--set", "podMonitor.labels.release=stack,podMonitor.scheme=https,podMonitor.tlsConfig.insecureSkipVerify=true"}
+	values := []string{"--set", "podMonitor.labels.release=stack,podMonitor.scheme=https,podMonitor.tlsConfig.insecureSkipVerify=true,podMonitor.interval=1m"}
 	pods, ok := helm(t, values...)[monitorKind].(*podMonitor)
 	require.True(t, ok)
 	all := helm(t, append(values, "--set", "serviceMonitor.enabled=true")...)
@@ -54,6 +93,7 @@ func TestChartMakesAServiceMonitorInstead(t *testing.T) {
 	assert.Equal(t, pods.Spec.PodMetricsEndpoints, monitor.Spec.Endpoints)
 	assert.Equal(t, pods.Spec.JobLabel, monitor.Spec.JobLabel)
 	assert.Equal(t, pods.Labels, monitor.Labels)
+	assert.Empty(t, monitor.Spec.ServiceDiscoveryRole, "operators before 0.86 do not know it")
 
 	service, ok := all["*v1.Service ssdprobe"].(*corev1.Service)
 	require.True(t, ok)
@@ -67,6 +107,39 @@ func TestChartMakesAServiceMonitorInstead(t *testing.T) {
 	assert.Equal(t, corev1.ClusterIPNone, service.Spec.ClusterIP, "pods get no variables of a Service without an address: ssdprobe has some of such names")
 	assert.Equal(t, service.Spec.Ports[0].Name, monitor.Spec.Endpoints[0].Port)
 	assert.Equal(t, pod.Spec.Containers[0].Ports[0].Name, service.Spec.Ports[0].TargetPort.StrVal)
+}
+
+// Kubernetes cuts off the Endpoints of a Service at 1000 addresses, and whoever installs the chart has to know.
+func TestChartFindsMoreThanAThousandNodes(t *testing.T) {
+	t.Parallel()
+	const service = "serviceMonitor.enabled=true"
+	const slices = service + ",serviceMonitor.serviceDiscoveryRole=EndpointSlice"
+	monitor, ok := helm(t, "--set", slices)["*manifesttest.serviceMonitor ssdprobe"].(*serviceMonitor)
+	require.True(t, ok)
+	assert.Equal(t, "EndpointSlice", monitor.Spec.ServiceDiscoveryRole)
+
+	const warning = "finds the pods of 1000 nodes at most"
+	assert.Contains(t, notes(t, "--set", service), warning)
+	assert.Contains(t, notes(t, "--set", service), "serviceMonitor.serviceDiscoveryRole=EndpointSlice")
+	assert.Contains(t, notes(t, "--set", service+",serviceMonitor.serviceDiscoveryRole=null"), warning)
+	assert.NotContains(t, notes(t, "--set", slices), warning)
+	assert.NotContains(t, notes(t, "--set", "podMonitor.enabled=true"), warning)
+}
+
+// notes returns what `helm install` tells the user. Only a cluster makes it print that, so a copy of the chart has the
+// notes as an object.
+func notes(t *testing.T, args ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"Chart.yaml", "values.yaml", "values.schema.json", "templates/_helpers.tpl"} {
+		write(t, filepath.Join(dir, name), read(t, at("deploy", "helm", "ssdprobe", name)), 0o644)
+	}
+	text := read(t, at("deploy", "helm", "ssdprobe", "templates", "NOTES.txt"))
+	write(t, filepath.Join(dir, "templates", "notes.yaml"), `{{ define "notes" }}`+text+`{{ end }}notes: {{ include "notes" . | toJson }}`, 0o644)
+	var object struct{ Notes string }
+	out := run(t, tool(t, "helm"), append([]string{"template", "ssdprobe", dir, "--kube-version", kubeVersion}, args...)...)
+	require.NoError(t, yaml.Unmarshal([]byte(out), &object))
+	return object.Notes
 }
 
 func TestKustomizeWithoutTheOperator(t *testing.T) {

@@ -30,23 +30,31 @@ type serviceMonitor struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
-		JobLabel  string               `json:"jobLabel"`
-		Selector  metav1.LabelSelector `json:"selector"`
-		Endpoints []endpoint           `json:"endpoints"`
+		JobLabel             string               `json:"jobLabel"`
+		Selector             metav1.LabelSelector `json:"selector"`
+		ServiceDiscoveryRole string               `json:"serviceDiscoveryRole,omitempty"`
+		Endpoints            []endpoint           `json:"endpoints"`
 	} `json:"spec"`
 }
 
-// endpoint says how Prometheus gets access.
+// endpoint says how Prometheus gets access, and what it makes of the series.
 type endpoint struct {
-	Port        string `json:"port"`
-	Path        string `json:"path"`
-	Scheme      string `json:"scheme,omitempty"`
-	TLSConfig   any    `json:"tlsConfig,omitempty"`
-	BasicAuth   any    `json:"basicAuth,omitempty"`
-	Relabelings []struct {
-		SourceLabels []string `json:"sourceLabels"`
-		TargetLabel  string   `json:"targetLabel"`
-	} `json:"relabelings"`
+	Port              string       `json:"port"`
+	Path              string       `json:"path"`
+	Scheme            string       `json:"scheme,omitempty"`
+	TLSConfig         any          `json:"tlsConfig,omitempty"`
+	BasicAuth         any          `json:"basicAuth,omitempty"`
+	Interval          string       `json:"interval,omitempty"`
+	ScrapeTimeout     string       `json:"scrapeTimeout,omitempty"`
+	Relabelings       []relabeling `json:"relabelings"`
+	MetricRelabelings []relabeling `json:"metricRelabelings,omitempty"`
+}
+
+type relabeling struct {
+	SourceLabels []string `json:"sourceLabels,omitempty"`
+	TargetLabel  string   `json:"targetLabel,omitempty"`
+	Regex        string   `json:"regex,omitempty"`
+	Action       string   `json:"action,omitempty"`
 }
 
 // rules has the fields of monitoring.coreos.com/v1 PrometheusRule that are used.

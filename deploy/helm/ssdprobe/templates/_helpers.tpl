@@ -201,7 +201,7 @@ selector:
     {{- include "ssdprobe.selector" . | nindent 4 }}
 {{- end }}
 
-{{- /* How Prometheus gets in. The instance is the node. */ -}}
+{{- /* How Prometheus gets in, and what it makes of the series. The instance is the node. */ -}}
 {{- define "ssdprobe.endpoint" -}}
 - port: http
   path: /metrics
@@ -216,9 +216,22 @@ selector:
   basicAuth:
     {{- toYaml . | nindent 4 }}
   {{- end }}
+  {{- with .Values.podMonitor.interval }}
+  interval: {{ . }}
+  {{- end }}
+  {{- with .Values.podMonitor.scrapeTimeout }}
+  scrapeTimeout: {{ . }}
+  {{- end }}
   relabelings:
     - sourceLabels: [__meta_kubernetes_pod_node_name]
       targetLabel: instance
+    {{- with .Values.podMonitor.relabelings }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- with .Values.podMonitor.metricRelabelings }}
+  metricRelabelings:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 {{- end }}
 
 {{- /* Not empty when an object of the Prometheus Operator is to be made: (list $ ENABLED KIND). Without its
