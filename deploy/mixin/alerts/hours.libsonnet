@@ -23,8 +23,8 @@ function(config) {
               and on (job, instance) time() - process_start_time_seconds > %(noResultsHours)d * 3600
           )
           unless on (job, instance, id, probe) (
-              increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[%(noResultsHours)dh])
-            > on (job, instance, id, probe)
+              sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[%(noResultsHours)dh]))
+            >
               0.1 * sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total[%(noResultsHours)dh]))
           )
           unless on (job, instance, id, probe) ssdprobe_probe_inflight_seconds > %(stuckSeconds)d
@@ -58,8 +58,8 @@ function(config) {
           and on (job, instance, id, probe) ssdprobe_baseline_samples_goal offset 1d
           unless on (job, instance, id, probe) max_over_time(ssdprobe_baseline_learned_timestamp_seconds[1d])
           unless on (job, instance, id, probe) (
-              increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[1d])
-            > on (job, instance, id, probe)
+              sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[1d]))
+            >
               0.1 * sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total[1d]))
           )
         )

@@ -30,7 +30,7 @@ function(config) {
       // instances under the new name. It ends after a day, as by then it was meant.
       expr: |||
         count by (job) (
-          present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m])
+          count by (job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m]))
           unless on (instance) ssdprobe_build_info
           unless on (job) up
         )

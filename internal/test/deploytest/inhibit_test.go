@@ -25,7 +25,7 @@ import (
 type labels map[string]string
 
 func (l labels) name() string {
-	return l["instance"] + " " + l["alertname"] + " " + l["id"] + l["state"]
+	return l["instance"] + " " + l["alertname"] + " " + l["id"] + l["state"] + l["failing"]
 }
 
 func (l labels) with(more labels) labels {
@@ -178,8 +178,8 @@ func TestInhibitRules(t *testing.T) {
 		},
 		"a drive that is severe because it fails": {
 			failing(severe, "a", "drive"),
-			[]labels{verdict(degraded, "a", "drive"), drive(beside, "a"), drive(fails, "a")},
-			[]labels{drive(fails, "b")},
+			[]labels{verdict(severe, "a", "drive"), verdict(degraded, "a", "drive"), drive(beside, "a"), drive(fails, "a")},
+			[]labels{drive(fails, "b"), verdict(severe, "b", "drive")},
 		},
 		"a drive that its node and the fleet have found": {
 			verdict(degraded, "a", "drive"), []labels{drive(beside, "a")}, []labels{drive(beside, "b")},
