@@ -1,10 +1,13 @@
 package health
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -102,6 +105,14 @@ func (m *Meter) table(sources []Source) (map[string][]counters.Interrupt, error)
 	return lines, nil
 }
 
+// queueNumber returns the number of a queue, or -1 for one without.
+func queueNumber(q record.QueueInterrupts) int {
+	if n, err := strconv.Atoi(q.Queue); err == nil {
+		return n
+	}
+	return -1
+}
+
 // read counts the interrupts of one source since its last reading. With an error, the
 // figures that depend on what could not be read are missing.
 func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interrupt, state *meterState) (record.Interrupts, error) {
@@ -115,6 +126,8 @@ func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interr
 		state.add(q.Queue, line)
 		result.Queues = append(result.Queues, q)
 	}
+	// The lines are in the order of their numbers, and a queue may get one that another has given back.
+	slices.SortStableFunc(result.Queues, func(a, b record.QueueInterrupts) int { return cmp.Compare(queueNumber(a), queueNumber(b)) })
 	// The sums include what the table does not show now: CPUs that are offline, and
 	// queues of a controller that is being reset.
 	var remote, ofIO uint64

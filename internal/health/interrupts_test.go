@@ -93,6 +93,23 @@ func TestInterruptsOfAController(t *testing.T) {
 	assert.Nil(t, found["nvme0"].PerIO)
 }
 
+// A controller may give a queue an interrupt that another has given back.
+func TestQueuesAreInTheOrderOfTheirNumbers(t *testing.T) {
+	m := newMachine(t)
+	text := "            CPU0\n"
+	for i, queue := range []int{10, 0, 2, 1} {
+		text += fmt.Sprintf(" %d: 0  PCI-MSIX-0000:01:00.0 %d-edge nvme0q%d\n", 40+i, queue, queue)
+	}
+	m.set(map[string]string{"proc/interrupts": text})
+	found, err := health.NewMeter(m.fs).Read(time.Now(), nvme0(1))
+	require.NoError(t, err)
+	var queues []string
+	for _, q := range found["nvme0"].Queues {
+		queues = append(queues, q.Queue)
+	}
+	assert.Equal(t, []string{"0", "1", "2", "10"}, queues)
+}
+
 func TestCountsOnlyGrow(t *testing.T) {
 	m := newMachine(t)
 	meter := health.NewMeter(m.fs)

@@ -73,10 +73,13 @@ var notInStory = map[string]string{
 	":limit":                             "two drives are too few to be peers",
 }
 
+// byAddress is in queries about nodes that are known by their address. The machine has a name.
+const byAddress = `=~".+:[0-9]+"`
+
 // nowhere matches queries that have no answer in either test, and whose panels say so. They need a
-// batch of slow drives, a slow host, a SATA or SAS drive, or a drive that is slow for longer.
+// batch of slow drives, a slow host, a node that does not answer, a SATA or SAS drive, or a drive that is slow for longer.
 // Package deploytest evaluates them.
-var nowhere = regexp.MustCompile(`scope="batch"|ssdprobe_host_health_(info|since)|ssdprobe_drive_[^h]|_slower_ratio_(low|upp)er`)
+var nowhere = regexp.MustCompile(`scope="batch"|1000 \* \(instance:ssdprobe_answered_timestamp|ssdprobe_host_health_(info|since)|ssdprobe_drive_[^h]|_slower_ratio_(low|upp)er`)
 
 // dashboardHasData evaluates the wanted queries of a dashboard over the time since then, and
 // returns how many there were.
@@ -107,7 +110,7 @@ func dashboardHasData(t *testing.T, p prometheus, name string, d drive, since ti
 				assert.Regexp(t, `(?i)\bempty (if|when|in|for)\b`, panel.Description, panel.Title)
 				continue
 			}
-			if !wanted(expr) {
+			if !wanted(expr) || strings.Contains(expr, byAddress) {
 				continue
 			}
 			asked++
