@@ -271,7 +271,7 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 	if l.memory == bindMemory && t.MemoryNode != nil {
 		extra("numa_mem_policy", fmt.Sprintf("bind:%d", *t.MemoryNode))
 	}
-	if l.lfsr {
+	if l.lfsr && t.SizeBytes >= lfsrFrom {
 		extra("random_generator", "lfsr")
 	}
 	if l.polling == "on" {
@@ -279,6 +279,10 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 	}
 	return fio.Section{Options: o}, nil
 }
+
+// lfsrFrom is the smallest target whose offsets come from a shift register. The register of fio refuses one seed, and the job
+// then does nothing, without an error: about one job in as many as the target has blocks.
+const lfsrFrom = 1 << 30
 
 // enough returns advice for a target that must have need bytes. A file that ssdprobe makes has a header
 // before its data, and its size includes that header.
