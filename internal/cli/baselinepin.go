@@ -51,7 +51,7 @@ func pins(dir state.Dir, target string) (string, error) {
 	var done, not []string
 	for _, name := range t.ProbeNames() {
 		baselines := t.Probes[name].Baselines()
-		if n := len(baselines); n > 0 && !baselines[n-1].Learned.IsZero() && baselines[n-1].Pinned {
+		if n := len(baselines); n > 0 && baselines[n-1].Pinned { // so it is learned
 			done = append(done, name)
 		} else {
 			not = append(not, name)

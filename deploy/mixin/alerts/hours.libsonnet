@@ -3,6 +3,15 @@
 local text = import '../text.libsonnet';
 
 function(config) {
+  // Probes that often find too few written blocks: the drive is nearly empty.
+  local unwritten(span) = std.stripChars(|||
+    (
+        sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[%(span)s]))
+      >
+        0.1 * sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total[%(span)s]))
+    )
+  ||| % { span: span }, '\n'),
+
   name: 'ssdprobe-hours',
   interval: '5m',
   rules: [
@@ -22,18 +31,14 @@ function(config) {
               and on (job, instance, id, probe) ssdprobe_probe_rounds_total{outcome="ok"} offset %(noResultsHours)dh
               and on (job, instance) time() - process_start_time_seconds > %(noResultsHours)d * 3600
           )
-          unless on (job, instance, id, probe) (
-              sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[%(noResultsHours)dh]))
-            >
-              0.1 * sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total[%(noResultsHours)dh]))
-          )
+          unless on (job, instance, id, probe) %(unwritten)s
           unless on (job, instance, id, probe) ssdprobe_probe_inflight_seconds > %(stuckSeconds)d
           unless on (job, instance, id) ssdprobe_target_up == 0
           unless on (job, instance, id) ssdprobe_run_in_progress == 1
           unless on (job, instance) max_over_time(ssdprobe_quiet[%(noResultsHours)dh]) == 1
         )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
+      ||| % (config { unwritten: unwritten('%dh' % config.noResultsHours) }),
       'for': '15m',
       keep_firing_for: '15m',
       labels: { severity: 'warning' },
@@ -57,14 +62,10 @@ function(config) {
           max by (job, instance, device, id, probe) (ssdprobe_baseline_samples / ssdprobe_baseline_samples_goal)
           and on (job, instance, id, probe) ssdprobe_baseline_samples_goal offset 1d
           unless on (job, instance, id, probe) max_over_time(ssdprobe_baseline_learned_timestamp_seconds[1d])
-          unless on (job, instance, id, probe) (
-              sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[1d]))
-            >
-              0.1 * sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total[1d]))
-          )
+          unless on (job, instance, id, probe) %(unwritten)s
         )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      |||,
+      ||| % { unwritten: unwritten('1d') },
       'for': '1h',
       keep_firing_for: '1h',
       labels: { severity: 'info' },
