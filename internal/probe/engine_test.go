@@ -182,12 +182,12 @@ func TestRoundRefuses(t *testing.T) {
 	require.ErrorIs(t, err, errBroken, "a round of which nobody knows whether it was disturbed is none")
 }
 
+// The rounds here end at a read and not at a time, which a busy machine could reach before it.
 func TestDeadlineEndsARound(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
+	ctx, end := context.WithCancelCause(t.Context())
 	s := &source{read: func(nth int, p []byte, _ int64) (int, error) {
 		if nth == 12 {
-			<-ctx.Done()
+			end(context.DeadlineExceeded)
 		}
 		p[0] = 1
 		return len(p), nil
@@ -201,10 +201,9 @@ func TestDeadlineEndsARound(t *testing.T) {
 }
 
 func TestDeadlineEndsTheWarmUp(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
+	ctx, end := context.WithCancelCause(t.Context())
 	s := &source{read: func(_ int, p []byte, _ int64) (int, error) {
-		<-ctx.Done()
+		end(context.DeadlineExceeded)
 		return len(p), nil
 	}}
 	got, err := calm().Round(ctx, probe.Round{Probe: read4k(1), Source: s, Warmup: offsets(1000, 0, 4096), Offsets: offsets(1, 0, 4096)})
@@ -225,12 +224,16 @@ func TestHungDevice(t *testing.T) {
 		return unix.Read(pipe[0], b[:]) // blocks in the kernel until something is written
 	}}
 	var g guard.Guard
-	_, err := guard.Do(t.Context(), &g, 10*time.Millisecond, func(ctx context.Context) (probe.Result, error) {
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { // a timeout could pass before the first read, and the round would then return
+		<-hung
+		stop()
+	}()
+	_, err := guard.Do(ctx, &g, time.Minute, func(ctx context.Context) (probe.Result, error) {
 		return calm().Round(ctx, probe.Round{Probe: read4k(4), Source: s, Offsets: offsets(4, 0, 4096)})
 	})
 	var hang *guard.HungError
 	require.ErrorAs(t, err, &hang)
-	<-hung
 	runtime.GC()
 	got, err := calm().Round(t.Context(), probe.Round{Probe: read4k(16), Source: &source{}, Offsets: offsets(16, 0, 4096)})
 	require.NoError(t, err)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -341,11 +340,10 @@ func TestErrorsInTheSearchAreNotUnwrittenBlocks(t *testing.T) {
 }
 
 func TestSearchEndsWithTheRound(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
+	ctx, end := context.WithCancelCause(t.Context())
 	s := &source{read: func(nth int, p []byte, _ int64) (int, error) {
 		if nth == 3 {
-			<-ctx.Done()
+			end(context.DeadlineExceeded)
 		}
 		return len(p), nil
 	}}
