@@ -280,17 +280,20 @@ func testHungRound(t *testing.T, held int) {
 
 	p.Timeout = time.Second // by then a busy machine has read up to where the device hangs, too
 	conditions := record.Conditions{Model: "X"}
-	release := remote.HoldReads(t, held)
+	came, release := remote.HoldReads(t, held)
 	m, err = s.Round(t.Context(), measure.Round{Probe: p, Conditions: conditions})
 	require.NoError(t, err)
 	require.Equal(t, record.OutcomeTimeout, m.Outcome)
+	require.Contains(t, m.Reason, "no answer since", "it was not over before the device hung")
 	require.Empty(t, m.Latency, "nothing is known yet")
-	hung := time.Since(m.Start)
 	assert.Empty(t, late)
+	begun := <-came
+	<-time.After(time.Until(begun.Add(p.Timeout))) // on a busy machine, the read came long after the round began
+	hung := time.Since(begun)
 	release()
 	got := <-late
 	assert.GreaterOrEqual(t, got.Latency.Max(), p.Timeout)
-	assert.GreaterOrEqual(t, got.Latency.Max(), hung-100*time.Millisecond, "all of the time until it returned")
+	assert.GreaterOrEqual(t, got.Latency.Max(), hung*999/1000, "all of the time until it returned, in three digits")
 	assert.Equal(t, record.OutcomeTimeout, got.Outcome)
 	assert.Equal(t, "read-4k", got.Probe)
 	assert.Equal(t, m.Device, got.Device)
