@@ -51,7 +51,7 @@ func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
 	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "read-4k", 2)
 	p := w.Status(time.Now()).Probes[0]
-	require.Equal(t, record.OutcomeTimeout, p.Last.Outcome)
+	require.Equal(t, record.OutcomeTimeout, p.Last.Outcome, p.Last.Reason)
 	require.Contains(t, p.Last.Reason, "no answer since", "it was not over before the device hung")
 	n, _ := w.observed(t)
 	assert.Equal(t, ios, n, "it has not returned yet")
