@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var interval = regexp.MustCompile(`(?m)^    interval: .*\n`)
+var interval = regexp.MustCompile(`(?m)^ {4}interval: .*\n`)
 
 // Prompt writes a copy of a file of rules in which no group has an interval of its own, and returns its path. The
 // evaluation_interval of the configuration then holds for all of them.
