@@ -35,22 +35,31 @@ tests() { go test -vet=off -trimpath -count 1 -timeout 40m "$@" 2>&1 | tee -a "$
 simulations=(./internal/drift ./internal/judge $wing/fleetbench)
 # These only compute, so none has a deadline to miss.
 computing=(./internal/{admit,analysis,check,compare,config,drift/drifttest,export,finding,generate,history,record/...,recorder,replay,report/plot,state,units} $wing/{driftbench,verdicts} ./pkg/fio)
-# Both take what the others leave of the CPUs, so that no emulated machine waits for them.
+# Both take what the others leave of the CPUs, so that no emulated machine waits for them. They run beside each other, so
+# that no CPU is idle if they end last.
 (
 	renice -n 19 "$BASHPID" >/dev/null
-	tests -timeout 80m -p 1 "${simulations[@]}" && tests -timeout 80m -race -short $wing/fleetbench && tests -timeout 80m -race -p 1 "${computing[@]}"
+	tests -timeout 80m -p 1 "${simulations[@]}" && tests -timeout 80m -race -short $wing/fleetbench
 ) &
-simulating=$!
+background=($!)
+(
+	renice -n 19 "$BASHPID" >/dev/null
+	tests -timeout 80m -race -p 1 "${computing[@]}"
+) &
+background+=($!)
 
 # Those that take longest begin first, so that none is left alone at the end.
 # These run the product as a program that is built without the race detector, which would watch only the tests themselves. Two
 # packages at a time, as more make each other's emulated machines time out.
 outside=($wing/{labtest,storytest,manifesttest,deploytest,docstest,lab})
 tests -p 2 "${outside[@]}" || status=$?
-mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}" "${computing[@]}" "${outside[@]}")")
 # None of these starts an emulated machine, and some wait half of their time.
-tests -race -p 4 ./internal/cli $wing/faulttest ./internal/suite ./internal/report "${others[@]}" || status=$?
-wait "$simulating" || status=$?
+long=(./internal/cli $wing/faulttest ./internal/{suite,report,safety,fiorun,probe,measure,iolatency,daemon,device,nodestatus,store,web,run})
+mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}" "${computing[@]}" "${outside[@]}" "${long[@]}")")
+tests -race -p 4 "${long[@]}" "${others[@]}" || status=$?
+for pid in "${background[@]}"; do
+	wait "$pid" || status=$?
+done
 
 echo
 echo "go test: $(grep -c '^ok' "$summary" || true) packages passed, $(grep -c '^FAIL.*github.com' "$summary" || true) failed"

@@ -117,7 +117,10 @@ func TestReadDisksOfThisMachine(t *testing.T) {
 	fs := sysfs.New("/")
 	names, err := fs.List("/sys/block")
 	require.NoError(t, err)
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "loop") }) // others attach and detach them meanwhile
+	names = slices.DeleteFunc(names, func(name string) bool { // others make and remove virtual ones meanwhile: loop, zram, dm
+		path, err := fs.Resolve("/sys/block/" + name)
+		return err != nil || strings.HasPrefix(path, "/sys/devices/virtual/")
+	})
 	require.NotEmpty(t, names)
 	stat := func(name string) []uint64 {
 		text, err := fs.Text("/sys/block/" + name + "/stat")

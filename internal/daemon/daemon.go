@@ -108,7 +108,7 @@ func New(o Options) (*Daemon, error) {
 		},
 		config: o.Config, file: newConfigFile(o), supervisor: supervisor{o.Log}, serve: o.Serve, warnings: warnings, started: time.Now(),
 		watches: map[string]*watch{}, ways: map[string]*access{}, first: make(chan struct{}),
-		reloaded: record.CollectorStatus{Collector: "configuration", Success: true},
+		reloaded: record.CollectorStatus{Collector: record.CollectorConfiguration, Success: true},
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
 		fleet:    permits,
 	}

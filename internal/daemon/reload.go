@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // reload is a new configuration, or the error that prevented one.
@@ -31,7 +32,7 @@ func (d *Daemon) take(r reload) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.reloaded = collected("configuration", "", start, err)
+	d.reloaded = collected(record.CollectorConfiguration, "", start, err)
 	if err != nil {
 		d.shared.log.Error("the new configuration is refused; the old one stays", "err", err)
 		return

@@ -204,7 +204,7 @@ func ofCollectors(collectors []record.CollectorStatus, warnings []record.Warning
 		told := slices.ContainsFunc(warnings, func(w record.Warning) bool { return problem != "" && strings.Contains(w.Text, problem) })
 		switch {
 		case c.Success || told:
-		case c.Collector == configuration:
+		case c.Collector == record.CollectorConfiguration:
 			all = append(all, found(record.WarnConfigFile, "the new configuration is refused, and the old one stays in force", c.Error))
 		default:
 			all = append(all, found(Collector, fmt.Sprintf("the last reading of %s failed", c.Collector), c.Error))
@@ -212,6 +212,3 @@ func ofCollectors(collectors []record.CollectorStatus, warnings []record.Warning
 	}
 	return all
 }
-
-// configuration is the collector that fails when a reload is refused. It is no source of values: nothing is missing.
-const configuration = "configuration"

@@ -278,19 +278,29 @@ func testHungRound(t *testing.T, held int) {
 	require.NoError(t, err)
 	require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 
-	p.Timeout = time.Second // by then a busy machine has read up to where the device hangs, too
 	conditions := record.Conditions{Model: "X"}
-	release := remote.HoldReads(t, held)
-	m, err = s.Round(t.Context(), measure.Round{Probe: p, Conditions: conditions})
-	require.NoError(t, err)
-	require.Equal(t, record.OutcomeTimeout, m.Outcome)
+	var begun time.Time
+	var release func()
+	for p.Timeout = 200 * time.Millisecond; ; p.Timeout *= 2 {
+		var came <-chan time.Time
+		came, release = remote.HoldReads(t, held)
+		m, err = s.Round(t.Context(), measure.Round{Probe: p, Conditions: conditions})
+		require.NoError(t, err)
+		if len(came) > 0 {
+			begun = <-came
+			break
+		}
+		release() // the time was over before the device hung: the machine is busy
+	}
+	require.Equal(t, record.OutcomeTimeout, m.Outcome, m.Reason)
 	require.Empty(t, m.Latency, "nothing is known yet")
-	hung := time.Since(m.Start)
 	assert.Empty(t, late)
+	<-time.After(time.Until(begun.Add(p.Timeout))) // on a busy machine, the read came long after the round began
+	hung := time.Since(begun)
 	release()
 	got := <-late
 	assert.GreaterOrEqual(t, got.Latency.Max(), p.Timeout)
-	assert.GreaterOrEqual(t, got.Latency.Max(), hung-100*time.Millisecond, "all of the time until it returned")
+	assert.GreaterOrEqual(t, got.Latency.Max(), hung*999/1000, "all of the time until it returned, in three digits")
 	assert.Equal(t, record.OutcomeTimeout, got.Outcome)
 	assert.Equal(t, "read-4k", got.Probe)
 	assert.Equal(t, m.Device, got.Device)
@@ -301,7 +311,7 @@ func testHungRound(t *testing.T, held int) {
 	m, err = s.Round(t.Context(), measure.Round{Probe: read4k()})
 	require.NoError(t, err)
 	require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
-	assert.Less(t, m.Latency.Max(), p.Timeout)
+	assert.Less(t, m.Latency.Max(), hung)
 	assert.Empty(t, late, "it is told once")
 }
 

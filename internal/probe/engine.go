@@ -122,7 +122,7 @@ func (e *Engine) Round(ctx context.Context, r Round) (Result, error) {
 	if err := e.fill(&m, round); err != nil {
 		return Result{}, fmt.Errorf("probe %s: %w", r.Probe.Name, err)
 	}
-	m.Outcome, m.Reason = e.judge(m, ctx.Err() != nil)
+	m.Outcome, m.Reason = e.judge(m, ctx.Err() != nil, r.Probe.Timeout)
 	return Result{Measurement: m, Unwritten: round.unwritten}, nil
 }
 
@@ -172,11 +172,12 @@ func (e *Engine) fill(m *record.Measurement, round *execution) error {
 func isStall(latency, timeout time.Duration) bool { return timeout > 0 && latency >= timeout }
 
 // judge decides the outcome of the round. A reason that stopped the round comes first, then one that makes its
-// figures fiction, then one that blurs them.
-func (e *Engine) judge(m record.Measurement, late bool) (record.Outcome, string) {
+// figures fiction, then one that blurs them. A late round is compared with its timeout, because its duration is that
+// of the counted I/Os: next to nothing if the device hung before them, and less than any wait.
+func (e *Engine) judge(m record.Measurement, late bool, timeout time.Duration) (record.Outcome, string) {
 	d := m.Disturbance
 	switch {
-	case late && 2*(d.CPUWait+d.Throttled) > m.Duration && m.Duration > 0:
+	case late && 2*(d.CPUWait+d.Throttled) > max(m.Duration, timeout) && m.Duration > 0:
 		return record.OutcomeDisturbed, fmt.Sprintf("stopped after %d I/Os: the time for a round was over, most of which it did not get a CPU", m.Latency.Count())
 	case late:
 		return record.OutcomeTimeout, fmt.Sprintf("stopped after %d I/Os: the time for a round was over", m.Latency.Count())

@@ -125,17 +125,32 @@ func TestADeviceThatGoesAwayEndsTheRound(t *testing.T) {
 func TestATimeoutForWantOfACPU(t *testing.T) {
 	t.Parallel()
 	for want, wait := range map[record.Outcome]time.Duration{record.OutcomeTimeout: time.Microsecond, record.OutcomeDisturbed: time.Hour} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the first I/O begins before that
+		ctx, end := context.WithCancelCause(t.Context())
 		s := &source{read: func(_ int, p []byte, off int64) (int, error) {
-			<-ctx.Done()
+			end(context.DeadlineExceeded) // the time is over once the first I/O has begun, however busy the machine is
 			return slow(0, p, off)
 		}}
 		got, err := probe.NewEngine(&meter{wait: wait}, 0.05).Round(ctx, probe.Round{Probe: read4k(4), Source: s, Offsets: offsets(4, 0, 4096)})
-		cancel()
 		require.NoError(t, err)
 		assert.Equal(t, want, got.Outcome)
 		assert.EqualValues(t, 1, got.Latency.Count())
 	}
+}
+
+// The counted I/Os of a round that hung in the warm-up take no time. However little their thread waited for a CPU
+// then, the device was late.
+func TestATimeoutInTheWarmUpIsTheDevices(t *testing.T) {
+	ctx, end := context.WithCancelCause(t.Context())
+	s := &source{read: func(_ int, p []byte, off int64) (int, error) {
+		end(context.DeadlineExceeded)
+		return slow(0, p, off)
+	}}
+	p := read4k(4)
+	p.Timeout = time.Hour
+	got, err := probe.NewEngine(&meter{wait: time.Minute}, 0.05).Round(ctx, probe.Round{Probe: p, Source: s, Warmup: offsets(1, 0, 4096), Offsets: offsets(4, 0, 4096)})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeTimeout, got.Outcome, got.Reason)
+	assert.Zero(t, got.Latency.Count())
 }
 
 func TestUnknownErrorsAreCountedToo(t *testing.T) {

@@ -148,6 +148,10 @@ func (w Window) Percentile(percent float64) (WindowPercentile, bool) {
 // Supported reports whether enough I/Os support the percentile.
 func (p WindowPercentile) Supported() bool { return Supported(p.Percentile/100, p.IOs) }
 
+// CollectorConfiguration is the collector that fails when a reload is refused. It is no source of values: nothing is
+// missing.
+const CollectorConfiguration = "configuration"
+
 // CollectorStatus is the result of the last reading of one source.
 type CollectorStatus struct {
 	Collector string        `json:"collector"`

@@ -3,9 +3,7 @@ package deploytest
 import (
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,7 +119,7 @@ func startPods(t *testing.T, pods []string, arguments ...string) server {
 	address := strings.TrimPrefix(exporter(t).URL, "http://")
 	var config strings.Builder
 	fmt.Fprintf(&config, "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s, %s]\n",
-		prompt(t, "rules.yaml"), prompt(t, "alerts.yaml"))
+		promtest.Prompt(t, filepath.Join(rulesDir(), "rules.yaml")), promtest.Prompt(t, filepath.Join(rulesDir(), "alerts.yaml")))
 	config.WriteString("scrape_configs:\n- job_name: ssdprobe\n  static_configs:\n")
 	for _, node := range nodes() {
 		for _, pod := range pods {
@@ -129,16 +127,6 @@ func startPods(t *testing.T, pods []string, arguments ...string) server {
 		}
 	}
 	return server{promtest.Start(t, config.String(), arguments...)}
-}
-
-// prompt returns the path of a copy of a file of rules in which no group has an interval of its own.
-func prompt(t *testing.T, name string) string {
-	t.Helper()
-	all, err := os.ReadFile(filepath.Join(rulesDir(), name))
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(path, regexp.MustCompile(`(?m)^    interval: .*\n`).ReplaceAll(all, nil), 0o600))
-	return path
 }
 
 // ask evaluates a query at one time, or over the half minute before it.

@@ -153,7 +153,7 @@ func TestReadySaysWhenNobodyAnswers(t *testing.T) {
 func TestReadyWaits(t *testing.T) {
 	t.Parallel()
 	dir, state := testenv.OnDisk(t), t.TempDir()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := net.Listen("tcp", "127.0.0.2:0") // where no other program looks for a free port meanwhile
 	require.NoError(t, err)
 	address := free.Addr().String()
 	require.NoError(t, free.Close())

@@ -6,9 +6,6 @@ import "testing"
 // returns the address, "host:port", to which Prometheus has to send alerts.
 func StartAlertmanager(t testing.TB, config string) (address string) {
 	t.Helper()
-	address = free(t)
-	run(t, Program(t, "prometheus-alertmanager", "prometheus-alertmanager"),
-		"--config.file="+write(t, "alertmanager.yml", config), "--storage.path="+t.TempDir(), "--web.listen-address="+address,
-		"--cluster.listen-address=", "--log.level=warn")
-	return address
+	return run(t, Program(t, "prometheus-alertmanager", "prometheus-alertmanager"),
+		"--config.file="+write(t, "alertmanager.yml", config), "--storage.path="+t.TempDir(), "--cluster.listen-address=")
 }

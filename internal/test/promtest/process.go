@@ -1,17 +1,16 @@
 package promtest
 
 import (
-	"bytes"
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // Program finds a program of one of Debian's packages.
@@ -22,38 +21,17 @@ func Program(t testing.TB, name, debian string) string {
 	return path
 }
 
-// stopTimeout is how long a program may take to exit after it was asked to.
-const stopTimeout = 10 * time.Second
-
-// run starts a program that serves until the test ends. If the test fails, the program's output is in its log.
-func run(t testing.TB, program string, arguments ...string) {
+// run starts a program that serves until the test ends, and returns the address on which it listens. The program asks for
+// a free port itself, because others could take a port that was found for it. If the test fails, the program's output is
+// in its log.
+func run(t testing.TB, program string, arguments ...string) (address string) {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.Background()) // the test's context ends before its cleanups
-	var log bytes.Buffer
-	command := exec.CommandContext(ctx, program, arguments...)
-	command.Stderr = &log
-	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
-	command.WaitDelay = stopTimeout
-	if err := command.Start(); err != nil {
-		stop()
-		require.NoError(t, err)
-	}
+	p := testenv.StartCommand(t, exec.CommandContext(context.WithoutCancel(t.Context()), program, append(arguments, "--web.listen-address=127.0.0.1:0")...))
 	t.Cleanup(func() {
-		stop()
-		_ = command.Wait() // an error is expected, because it was told to stop
-		if t.Failed() {
-			t.Logf("%s:\n%s", filepath.Base(program), log.String())
-		}
+		_ = p.Cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
+		p.Wait(t)
 	})
-}
-
-// free returns an address on loopback that was free a moment ago.
-func free(t testing.TB) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	return p.Stderr.Find(t, `msg="Listening on" address=(\S+)`)[1]
 }
 
 // write creates a temporary file and returns its path.

@@ -40,12 +40,9 @@ func StartWith(t testing.TB, history string) Server {
 
 func start(t testing.TB, config, data string, arguments ...string) Server {
 	t.Helper()
-	address := free(t)
-	run(t, Program(t, "prometheus", "prometheus"), append([]string{
+	return Server{URL: "http://" + run(t, Program(t, "prometheus", "prometheus"), append([]string{
 		"--config.file=" + write(t, "prometheus.yml", config), "--storage.tsdb.path=" + data,
-		"--web.listen-address=" + address, "--log.level=warn",
-	}, arguments...)...)
-	return Server{URL: "http://" + address}
+	}, arguments...)...)}
 }
 
 // Ask queries the HTTP API and decodes the data of the answer into into.

@@ -20,7 +20,7 @@ import (
 // monitor starts Prometheus and Alertmanager between the machine and the inbox.
 func monitor(t *testing.T, m *machine, to inbox) prometheus {
 	t.Helper()
-	return monitorBy(t, m, to, "{scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s}", quickRules(t), quickAlerts(t),
+	return monitorBy(t, m, to, "{scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s}", promtest.Prompt(t, deployed(t, "rules.yaml")), quickAlerts(t),
 		"group_by: [alertname, instance, id], group_wait: 0s, group_interval: 1s, repeat_interval: 1h")
 }
 
@@ -57,16 +57,6 @@ func deployed(t *testing.T, name string) string {
 }
 
 var patience = regexp.MustCompile(`(?m)^( +(?:interval|for|keep_firing_for): )(\w+)$`)
-
-// quickRules writes a copy of the recording rules in which no group has an interval of its own.
-func quickRules(t *testing.T) (path string) {
-	t.Helper()
-	rules, err := os.ReadFile(deployed(t, "rules.yaml"))
-	require.NoError(t, err)
-	path = filepath.Join(t.TempDir(), "rules.yaml")
-	require.NoError(t, os.WriteFile(path, patience.ReplaceAll(rules, nil), 0o600))
-	return path
-}
 
 // quickAlerts writes a copy of the alerts in which the waiting times of alerts about drives are a
 // second for each minute. Alerts about the cost of ssdprobe itself are unchanged, because

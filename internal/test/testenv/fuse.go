@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,8 +29,9 @@ type Remote struct {
 // reads counts down to the read whose answer is held back.
 type reads struct {
 	mu   sync.Mutex
-	left int           // reads that are still answered
-	held chan struct{} // closed when all are answered again; nil while they are
+	left int            // reads that are still answered
+	held chan struct{}  // closed when all are answered again; nil while they are
+	came chan time.Time // is told when the first of those that wait came
 }
 
 // RemoteFile mounts a filesystem with one regular file. It is unmounted when the test ends, and
@@ -70,12 +72,13 @@ func (r *Remote) KeepOpen(t testing.TB) {
 // FallSilent makes the server stop answering and even reading requests from now on.
 func (r *Remote) FallSilent() { r.silent.Store(true) }
 
-// HoldReads lets n more reads through and makes the next one wait, like a drive that hangs, until release is called.
-func (r *Remote) HoldReads(t testing.TB, n int) (release func()) {
+// HoldReads lets n more reads through and makes the next one wait, like a drive that hangs, until release is called. It
+// tells when that read came.
+func (r *Remote) HoldReads(t testing.TB, n int) (came <-chan time.Time, release func()) {
 	t.Helper()
-	held := make(chan struct{})
+	held, first := make(chan struct{}), make(chan time.Time, 1)
 	r.reads.mu.Lock()
-	r.reads.left, r.reads.held = n, held
+	r.reads.left, r.reads.held, r.reads.came = n, held, first
 	r.reads.mu.Unlock()
 	release = sync.OnceFunc(func() {
 		r.reads.mu.Lock()
@@ -84,7 +87,7 @@ func (r *Remote) HoldReads(t testing.TB, n int) (release func()) {
 		close(held)
 	})
 	t.Cleanup(release)
-	return release
+	return first, release
 }
 
 // wait returns when a read may be answered.
@@ -93,6 +96,9 @@ func (r *reads) wait() {
 	held := r.held
 	r.left--
 	through := held == nil || r.left >= 0
+	if !through && r.left == -1 {
+		r.came <- time.Now()
+	}
 	r.mu.Unlock()
 	if !through {
 		<-held
