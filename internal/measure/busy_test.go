@@ -67,6 +67,7 @@ func TestASmallRoundGoesInHoweverBusyTheDriveIs(t *testing.T) {
 	assert.Positive(t, m.Latency.Count()) // some blocks are known even to a new pool
 	assert.LessOrEqual(t, m.Latency.Count(), int64(32))
 	assert.LessOrEqual(t, m.Warmup.Count(), int64(8))
+	assert.LessOrEqual(t, m.ReadBytes, int64(64*4096), "with the search for written blocks")
 }
 
 // A run of ours on the drive is not the load of others, and does not show what they can have the drive do.
