@@ -155,6 +155,9 @@ func (w *watch) countOn(before *watch) {
 		b := before.probes[i]
 		p.went, p.trouble = b.went, b.trouble
 		p.status = b.status
+		if last := b.status.Last; last != nil { // or a loop of requests would be one of rounds
+			p.next = p.rhythm.Apart(last.Start, p.next)
+		}
 		p.status.Probe, p.status.Rounds, p.status.Errors = p.probe, maps.Clone(b.status.Rounds), maps.Clone(b.status.Errors)
 	}
 }
@@ -187,6 +190,7 @@ func (w *watch) Run(ctx context.Context) {
 			if err := w.openBeforeQuiet(ctx, wallClock()); err != nil && ctx.Err() == nil {
 				w.log.Warn("cannot open the target", "err", err, "retry_in", reopenAfter)
 				w.setProblem(err.Error())
+				w.countHung(ctx)
 				schedule.Pause(ctx, reopenAfter)
 			}
 			continue
