@@ -241,11 +241,12 @@ func (w *watch) paused(since time.Time) {
 
 // keepQuiet postpones the rounds that would be due in quiet hours.
 func (w *watch) keepQuiet(until time.Time) {
+	now := time.Now() // p.next keeps its monotonic reading, as the clock may be set back
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.probes {
 		if p.next.Before(until) {
-			p.next, p.outOfTurn = p.rhythm.Next(until), false
+			p.next, p.outOfTurn = now.Add(p.rhythm.Next(until).Sub(now)), false
 		}
 	}
 }
