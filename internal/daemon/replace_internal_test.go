@@ -38,21 +38,28 @@ func TestReplacingAWatchBringsNoRoundForward(t *testing.T) {
 	}
 }
 
-// A round that hangs while its watch is replaced is counted by the new one.
-func TestAHangOfAWatchThatWasReplacedIsCounted(t *testing.T) {
+// hangingWatch watches a device whose second round hangs until release is called.
+func hangingWatch(t *testing.T, timeout time.Duration) (w *watch, release func()) {
+	t.Helper()
 	remote := testenv.RemoteFile(t)
 	loop := testenv.Losetup(t, "--find", "--show", remote.Path)
 	t.Cleanup(func() { testenv.Losetup(t, "--detach", loop) })
-	w := watchFile(t, func(s *spec) {
+	w = watchFile(t, func(s *spec) {
 		s.Target = measure.Target{ID: "name:replaced", Path: loop, SizeBytes: 1 << 20}
 		s.LockID = s.ID
 		s.Probes = s.Probes[:1]
-		s.Probes[0].IOs, s.Probes[0].Timeout = 32, time.Hour
+		s.Probes[0].IOs, s.Probes[0].Timeout = 32, timeout
 	})
 	w.awaitRounds(t, "read-4k", 1)
-	remote.HoldReads(t, 0)
+	release = remote.HoldReads(t, 0)
 	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	testenv.Eventually(t, "it hangs", func() bool { return remote.Held() })
+	return w, release
+}
+
+// A round that hangs while its watch is replaced is counted by the new one.
+func TestAHangOfAWatchThatWasReplacedIsCounted(t *testing.T) {
+	w, _ := hangingWatch(t, time.Hour)
 	since := w.access.inflightSince("read-4k")
 
 	after := w.replaced(t, func(s *spec) {
@@ -64,4 +71,16 @@ func TestAHangOfAWatchThatWasReplacedIsCounted(t *testing.T) {
 	t.Cleanup(func() { cancel(); <-after.done })
 	testenv.Eventually(t, "the hang is counted", func() bool { return after.Status(time.Now()).Probes[0].Rounds[record.OutcomeTimeout] > 0 })
 	assert.WithinDuration(t, since, after.Status(time.Now()).Probes[0].Last.Start, 0)
+}
+
+// What a hung round has read is counted by the watch that is there when the round returns.
+func TestARoundThatReturnsAfterItsWatchWasReplaced(t *testing.T) {
+	w, release := hangingWatch(t, 2*time.Second)
+	w.awaitRounds(t, "read-4k", 2)
+	after := w.replaced(t, nil)
+	before := after.Status(time.Now()).Probes[0]
+	require.Equal(t, record.OutcomeTimeout, before.Last.Outcome)
+	release()
+	testenv.Eventually(t, "it has returned", func() bool { return w.access.guard.Since().IsZero() })
+	assert.Greater(t, after.Status(time.Now()).Probes[0].ReadBytes, before.ReadBytes)
 }

@@ -191,6 +191,11 @@ func (p *probeState) add(m record.Measurement) {
 // device hung.
 func (w *watch) tookLate(m record.Measurement) {
 	w.mu.Lock()
+	if after := w.after; after != nil {
+		w.mu.Unlock()
+		after.tookLate(m)
+		return
+	}
 	name := w.device.Name
 	for _, p := range w.probes {
 		if p.probe.Name == m.Probe {

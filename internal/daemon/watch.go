@@ -76,6 +76,8 @@ type watch struct {
 	// poolBlocks and writtenRatio describe pool.
 	poolBlocks   int
 	writtenRatio *float64
+	// after is the watch that continues the counters of this one; nil while this one counts.
+	after *watch
 	// traffic compares the traffic of others with its past; nil for targets without a device number.
 	traffic     *drift.Tracker
 	keptTraffic *drift.State // the stored state of traffic
@@ -147,6 +149,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 func (w *watch) countOn(before *watch) {
 	before.mu.Lock()
 	defer before.mu.Unlock()
+	before.after = w
 	for _, p := range w.probes {
 		i := slices.IndexFunc(before.probes, func(b *probeState) bool { return b.probe.Name == p.probe.Name })
 		if i < 0 {
