@@ -226,6 +226,7 @@ func TestDriftMistakes(t *testing.T) {
 		"ends before":         {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "100", "--end", "50"}, 2, "it ends before it begins"},
 		"wrong settings":      {[]string{"drift", "replay", good, "--smallest-effect", "much", "--false-alarms", "1%"}, 2, `--false-alarms: "1%" is not a number`},
 		"out of range":        {[]string{"drift", "replay", good, "--smallest-effect", "0.001"}, 2, "drift.smallest_effect"},
+		"no rounds":           {[]string{"drift", "replay", good, "--baseline-rounds", "0"}, 2, "drift.baseline_rounds: \"0\" is out of range; want 10 to 100000"},
 		"an odd form":         {[]string{"drift", "replay", good, "-o", "xml"}, 2, "want text, json or jsonl"},
 		"no note":             {[]string{"drift", "accept", "nvme0n1", "--note", " "}, 2, "--note: is missing"},
 		"nothing to accept":   {[]string{"drift", "accept", "nvme0n1", "--probe", "read-128k", "--note", "x"}, 1, "ssdprobe drift explain nvme0n1"},

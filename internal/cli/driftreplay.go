@@ -30,6 +30,7 @@ type replayOptions struct {
 	prometheus, device, instance, model, probe, start, end, step, utilisation string
 	smallestEffect, falseAlarms, threshold                                    string
 	baselineRounds                                                            int
+	roundsGiven                                                               bool // --baseline-rounds; 0 is wrong, not missing
 	server                                                                    clientOptions
 	form                                                                      output
 }
@@ -94,6 +95,7 @@ target and its traffic.`,
 	}
 	query := o.queryFlags()
 	c.RunE = func(c *cobra.Command, args []string) error {
+		o.roundsGiven = c.Flags().Changed("baseline-rounds")
 		if given := changed(query); len(given) > 0 && len(args) > 0 && o.prometheus == "" {
 			return usage(fmt.Errorf("%s: only for --prometheus; %s is replayed as a whole", strings.Join(given, ", "), args[0]))
 		}
@@ -154,7 +156,7 @@ func (o replayOptions) settings(c config.Config) (drift.Settings, error) {
 	set("--smallest-effect", o.smallestEffect, &d.SmallestEffect, config.ParseRatio)
 	set("--false-alarms", o.falseAlarms, &d.FalseAlarmsPerYear, config.ParseNumber)
 	set("--threshold", o.threshold, &d.Threshold, config.ParseRatio)
-	if o.baselineRounds != 0 {
+	if o.roundsGiven {
 		d.BaselineRounds = o.baselineRounds
 	}
 	return *d, errors.Join(errors.Join(problems...), c.Validate())

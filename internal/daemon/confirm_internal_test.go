@@ -52,6 +52,7 @@ func watchFile(t *testing.T, change func(*spec)) *watch {
 		meter: meter, engine: probe.NewEngine(meter, 1), slots: make(chan struct{}, 1),
 	})
 	ctx, cancel := context.WithCancel(t.Context())
+	w.cancel = cancel
 	go w.Run(ctx)
 	t.Cleanup(func() { cancel(); <-w.done })
 	return w

@@ -49,6 +49,7 @@ func TestQuietHoursPutOffRounds(t *testing.T) {
 		assert.LessOrEqual(t, p.Next.Sub(until), p.Probe.Interval*3/2)
 		places[p.Next] = true
 		assert.Zero(t, p.Rounds[record.OutcomeBusy])
+		assert.Contains(t, p.Next.String(), " m=", "or a clock that is set back by a day would put them off for a day more")
 	}
 	assert.Len(t, places, len(s.Probes))
 }

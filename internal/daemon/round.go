@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
@@ -33,6 +34,27 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 		w.log.Warn("the load of the device is not known", "probe", p.probe.Name, "err", err)
 	}
 	return m, true
+}
+
+// countHung counts the rounds that are due while a round of an earlier watch hangs. That watch was replaced before it
+// could tell.
+func (w *watch) countHung(ctx context.Context) {
+	w.mu.Lock()
+	conditions := w.conditions
+	w.mu.Unlock()
+	for _, p := range w.probes {
+		now, since := time.Now(), w.access.inflightSince(p.probe.Name)
+		if since.IsZero() || now.Sub(since) < p.probe.Timeout || now.Before(p.next) {
+			continue
+		}
+		w.took(ctx, p, record.Measurement{
+			Device: w.spec.ID, Probe: p.probe.Name, Start: since, Conditions: conditions, Load: record.UnknownLoad(),
+			Outcome: record.OutcomeTimeout, Reason: (&guard.HungError{Since: since, Earlier: true}).Error(),
+		})
+		w.mu.Lock()
+		p.next = p.after(now, now)
+		w.mu.Unlock()
+	}
 }
 
 // beginTraffic tells the sampler that our own I/O follows, until end is called. others is the traffic of others
@@ -169,6 +191,11 @@ func (p *probeState) add(m record.Measurement) {
 // device hung.
 func (w *watch) tookLate(m record.Measurement) {
 	w.mu.Lock()
+	if after := w.after; after != nil {
+		w.mu.Unlock()
+		after.tookLate(m)
+		return
+	}
 	name := w.device.Name
 	for _, p := range w.probes {
 		if p.probe.Name == m.Probe {

@@ -76,6 +76,8 @@ type watch struct {
 	// poolBlocks and writtenRatio describe pool.
 	poolBlocks   int
 	writtenRatio *float64
+	// after is the watch that continues the counters of this one; nil while this one counts.
+	after *watch
 	// traffic compares the traffic of others with its past; nil for targets without a device number.
 	traffic     *drift.Tracker
 	keptTraffic *drift.State // the stored state of traffic
@@ -147,6 +149,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 func (w *watch) countOn(before *watch) {
 	before.mu.Lock()
 	defer before.mu.Unlock()
+	before.after = w
 	for _, p := range w.probes {
 		i := slices.IndexFunc(before.probes, func(b *probeState) bool { return b.probe.Name == p.probe.Name })
 		if i < 0 {
@@ -155,6 +158,9 @@ func (w *watch) countOn(before *watch) {
 		b := before.probes[i]
 		p.went, p.trouble = b.went, b.trouble
 		p.status = b.status
+		if last := b.status.Last; last != nil { // or a loop of requests would be one of rounds
+			p.next = p.rhythm.Apart(last.Start, p.next)
+		}
 		p.status.Probe, p.status.Rounds, p.status.Errors = p.probe, maps.Clone(b.status.Rounds), maps.Clone(b.status.Errors)
 	}
 }
@@ -187,6 +193,7 @@ func (w *watch) Run(ctx context.Context) {
 			if err := w.openBeforeQuiet(ctx, wallClock()); err != nil && ctx.Err() == nil {
 				w.log.Warn("cannot open the target", "err", err, "retry_in", reopenAfter)
 				w.setProblem(err.Error())
+				w.countHung(ctx)
 				schedule.Pause(ctx, reopenAfter)
 			}
 			continue
@@ -237,11 +244,12 @@ func (w *watch) paused(since time.Time) {
 
 // keepQuiet postpones the rounds that would be due in quiet hours.
 func (w *watch) keepQuiet(until time.Time) {
+	now := time.Now() // p.next keeps its monotonic reading, as the clock may be set back
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.probes {
 		if p.next.Before(until) {
-			p.next, p.outOfTurn = p.rhythm.Next(until), false
+			p.next, p.outOfTurn = now.Add(p.rhythm.Next(until).Sub(now)), false
 		}
 	}
 }

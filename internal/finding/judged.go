@@ -103,7 +103,7 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	default:
 		evidence = append(evidence, v.Ratio.String())
 	}
-	if v.Unjudged != nil {
+	if v.Unjudged != nil && v.Source == "traffic" { // else it says why a probe is not compared
 		text, evidence = "the drive's own traffic was slower than before when it was last compared", append(evidence, v.Unjudged.String())
 	}
 	return []Finding{found(TrafficSlower, text, evidence...).from(v.Since)}

@@ -63,6 +63,11 @@ func TestVerdictsBeyondTheProbes(t *testing.T) {
 	assert.Equal(t, "the drive's own traffic is slower than before: 40 % slower", all[0].String())
 	target.Verdict.Source = "read-4k"
 	assert.Equal(t, "the drive's own traffic is slower than before", ofVerdict(target, now())[0].String(), "the ratio is of a probe")
+	target.Verdict.Unjudged = &record.WhyUnjudged{Reason: record.ReasonBusy}
+	assert.Equal(t, "the drive's own traffic is slower than before", ofVerdict(target, now())[0].String(), "only the rounds of the probe are refused")
+	target.Verdict.Source = "traffic"
+	assert.Equal(t, "the drive's own traffic was slower than before when it was last compared: 40 % slower, rounds were refused", ofVerdict(target, now())[0].String())
+	target.Verdict.Unjudged = nil
 	target.Verdict.Ratio, target.Verdict.Source = record.Ratio{}, "traffic"
 	assert.Equal(t, "slow times of the drive's own traffic have become common; the others are as before", ofVerdict(target, now())[0].String())
 	target.Verdict.Verdict = record.Watch

@@ -67,6 +67,12 @@ func TestASmallRoundGoesInHoweverBusyTheDriveIs(t *testing.T) {
 	assert.Positive(t, m.Latency.Count()) // some blocks are known even to a new pool
 	assert.LessOrEqual(t, m.Latency.Count(), int64(32))
 	assert.LessOrEqual(t, m.Warmup.Count(), int64(8))
+
+	o := options(t)
+	o.Limits = admit.Limits{}
+	m = others(t, openLoop(t, s.Path, o), measure.Round{Probe: probe, Overdue: true}, func(l record.Load) bool { return l.InFlight > 32 })
+	assert.True(t, m.Loaded)
+	assert.LessOrEqual(t, m.ReadBytes, int64(64*4096), "with the search of a pool that knows no block")
 }
 
 // A run of ours on the drive is not the load of others, and does not show what they can have the drive do.

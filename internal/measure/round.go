@@ -142,6 +142,7 @@ func (s *Session) execute(ctx context.Context, m *record.Measurement, p record.P
 		if err := s.handle.Acquire(); err != nil {
 			return record.Measurement{}, fmt.Errorf("%w: %w", ErrGone, err)
 		}
+		s.prober.Sparing = given.Loaded
 		m, err := s.prober.Round(ctx, p)
 		return m, errors.Join(err, s.handle.Release())
 	}, func(late record.Measurement, err error) { s.returned(late, given, err) })

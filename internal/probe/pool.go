@@ -148,6 +148,13 @@ func (p *Pool) WrittenRatio() (float64, bool) {
 	return float64(p.written) / float64(p.sampled), true
 }
 
+// Sampled returns how many blind samples are remembered.
+func (p *Pool) Sampled() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return int(p.sampled)
+}
+
 // Candidates returns n offsets to check. While few blocks are known, every second one is
 // near a known block, because written data lies together. All others are drawn from the
 // whole device, which spreads the pool and measures the written ratio.

@@ -19,6 +19,10 @@ type Area struct {
 // searches a raw device for written blocks, and updates the pool with what was read. It is not safe
 // for concurrent use.
 type Prober struct {
+	// Sparing says that the target has no time to spare, so that the first search for written blocks
+	// reads no more than a round.
+	Sparing bool
+
 	engine *Engine
 	source io.ReaderAt
 	sink   Sink

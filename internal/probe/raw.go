@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// firstSearch is how many blocks are searched, once, while no block of the device is
-	// known.
+	// firstSearch is how many blocks of a device are searched at first, in all, before a
+	// block is known.
 	firstSearch = 2048
 	// runTries is how many places are tried to find a sequential run of written blocks.
 	runTries = 16
@@ -71,8 +71,8 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 // round. The search of a random probe replaces part of its I/Os: half of them while too few
 // blocks are known, for a baseline or for a whole round, and one in sixteen afterwards. The
 // search of a sequential probe adds a thirty-second to its bytes while too few are known,
-// and a five-hundredth afterwards. Only while no block of a device is known does the search
-// read more than that.
+// and a five-hundredth afterwards. Only at first, while no block of a device is known, does
+// the search read more than that.
 func (b *Prober) lookAround(ctx context.Context, s *search, p record.Probe) int {
 	var look int
 	counted := p.IOs
@@ -89,7 +89,11 @@ func (b *Prober) lookAround(ctx context.Context, s *search, p record.Probe) int 
 		counted = max(1, counted-look)
 	}
 	if b.pool.Len() == 0 {
-		look = max(look, firstSearch)
+		first := firstSearch - b.pool.Sampled()
+		if b.Sparing {
+			first = p.IOs
+		}
+		look = max(look, first)
 	}
 	for _, c := range b.pool.Candidates(look) {
 		if s.over(ctx) {

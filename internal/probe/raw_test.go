@@ -118,6 +118,31 @@ func TestBlocksThatWereDiscardedAgeOut(t *testing.T) {
 	assert.Equal(t, m.ReadBytes, 4096*m.CheckedBlocks)
 }
 
+// A drive without data is searched at length once. From then on its rounds read no more than those of any other drive.
+func TestAnEmptyDriveIsSearchedAtLengthOnce(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{})
+	b, known := deviceProber(t, loop.Path)
+	var read int64
+	for range 3 {
+		for _, p := range record.DefaultProbes()[:2] {
+			m, err := b.Round(t.Context(), p)
+			require.NoError(t, err)
+			require.Equal(t, record.OutcomeUnmapped, m.Outcome)
+			read += m.ReadBytes - p.RoundBytes()
+		}
+	}
+	assert.LessOrEqual(t, read, int64(8*mib), "more than the rounds may read")
+
+	again, err := probe.NewPool(16*mib, 1)
+	require.NoError(t, err)
+	require.NoError(t, again.Restore(known.State()))
+	d := openDevice(t, loop.Path)
+	p := defaultProbe("read-4k")
+	m, err := probe.NewDeviceProber(calm(), d, again, d.BlockBytes()).Round(t.Context(), p)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, m.ReadBytes, p.RoundBytes(), "nor after a restart")
+}
+
 // A drive may return FFh for a deallocated block, and formatting may fill blocks with another byte.
 func TestBlocksOfAnyUniformByteAreUnwritten(t *testing.T) {
 	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{})

@@ -107,7 +107,7 @@ function(config) {
       keep_firing_for: '1h',
       labels: { severity: 'info' },
       annotations: {
-        summary: 'A drive has not been judged for a day.',
+        summary: 'A drive has not been judged in full for a day.',
         description: text.drive + |||
           has not been judged for {{ $value | humanizeDuration }}, at least in some statistics: it is not known whether it became slower.
           {{- range printf "count by (probe, reason) (ssdprobe_drift_unjudged_since_timestamp_seconds{instance=%q,id=%q})"
