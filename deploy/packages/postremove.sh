@@ -2,8 +2,9 @@
 # After removing. What was learned stays until dpkg purges; rpm knows no such thing,
 # there /var/lib/ssdprobe is left to a person.
 set -e
-if [ "$1" = purge ] && state=$(cd /var/lib/ssdprobe 2>/dev/null && pwd -P); then
+if [ "$1" = purge ] && [ -d /var/lib/ssdprobe ]; then
 	# What is mounted there is not only ssdprobe's, and rm would empty it.
+	state=$(cd /var/lib/ssdprobe && pwd -P)
 	mounted=
 	if [ -r /proc/self/mountinfo ]; then
 		while read -r _ _ _ _ at _; do
