@@ -1,0 +1,42 @@
+package state_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+)
+
+// A run that was just made is kept, although a clock that was set back makes it the oldest.
+func TestAClockSetBackDropsNoNewRun(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	day := func(n int) time.Time { return time.Date(2026, 5, n, 3, 0, 0, 0, time.UTC) }
+	for _, n := range []int{20, 21, 10} {
+		require.NoError(t, dir.KeepRun(record.RunReport{Suite: "quick", TargetID: "eui.1", Started: day(n), Steps: []record.Step{{Name: "a"}}}, 2))
+	}
+	names, err := dir.Names("runs")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"quick eui.1 20260510T030000.000", "quick eui.1 20260521T030000.000"}, names)
+}
+
+// The path of a target may be that of another one, a space and more.
+func TestRunsOfATargetWithASpaceInItsPathAreItsOwn(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	const one, other = "file:/srv/disk", "file:/srv/disk 1"
+	for i, id := range []string{other, one} {
+		started := time.Date(2026, 5, 4+i, 3, 0, 0, 0, time.UTC)
+		require.NoError(t, dir.KeepRun(record.RunReport{Suite: "quick", TargetID: id, Started: started, Steps: []record.Step{{Name: "a"}}}, 1))
+	}
+	for _, id := range []string{one, other} {
+		runs, err := dir.Runs(id)
+		require.NoError(t, err)
+		require.Len(t, runs, 1)
+		assert.Equal(t, id, runs[0].Last.TargetID)
+	}
+}
