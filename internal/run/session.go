@@ -190,9 +190,14 @@ func (s *Session) End() (removed string, err error) {
 	return removed, err
 }
 
-// remove removes a file from a filesystem that may hang.
+// remove removes a file of ours from a filesystem that may hang.
 func remove(path string) error {
 	_, err := guard.Do(context.Background(), &guard.Guard{}, removePatience, func(context.Context) (struct{}, error) {
+		if ours, err := target.IsOurs(path); err != nil { // another file may have taken its place
+			return struct{}{}, err
+		} else if !ours {
+			return struct{}{}, fmt.Errorf("remove %s: it is not the file that was made for the run: it is left there", path)
+		}
 		return struct{}{}, os.Remove(path)
 	})
 	if guard.Hangs(err) {
