@@ -460,3 +460,30 @@ func TestReadOnlyFilesystem(t *testing.T) {
 	require.NoError(t, err, "it can still be read")
 	require.NoError(t, existing.Close())
 }
+
+// A filesystem gives the inode of a removed file to the next one.
+func TestAFileThatTakesTheInodeOfOursIsAnotherOne(t *testing.T) {
+	dir := testenv.Ext4(t, 256*mib)
+	f := prepare(t, dir, options())
+	inode := func() uint64 {
+		var st unix.Stat_t
+		require.NoError(t, unix.Stat(f.Path(), &st))
+		return st.Ino
+	}
+	before := inode()
+	require.NoError(t, f.Release())
+	require.NoError(t, os.Remove(f.Path()))
+	require.NoError(t, os.WriteFile(f.Path(), bytes.Repeat([]byte("important "), 2*mib), 0o600))
+	require.Equal(t, before, inode())
+	require.ErrorIs(t, f.Acquire(), target.ErrReplaced)
+}
+
+// What somebody copies onto the file has the inode of ours.
+func TestAFileThatWasOverwrittenInPlaceIsNotUsed(t *testing.T) {
+	dir := t.TempDir()
+	f := prepare(t, dir, options())
+	require.NoError(t, f.Release())
+	require.NoError(t, os.WriteFile(f.Path(), []byte("important"), 0o600))
+	require.ErrorIs(t, f.Acquire(), target.ErrDamaged)
+	require.ErrorIs(t, f.Acquire(), target.ErrDamaged, "it is still released")
+}
