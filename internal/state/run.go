@@ -21,8 +21,9 @@ func (d Dir) KeepRun(r record.RunReport, keep int) error {
 	if err := d.Save(kindRuns, kept, r); err != nil {
 		return err
 	}
+	aside := d.SetDamagedAside(kindRuns)
 	names, err := d.runNames(prefix)
-	problems := []error{err}
+	problems := []error{aside, err}
 	names = append(slices.DeleteFunc(names, func(name string) bool { return name == kept }), kept)
 	for len(names) > keep {
 		problems = append(problems, d.Remove(kindRuns, names[0]))
@@ -48,8 +49,9 @@ func (d Dir) runNames(prefix string) ([]string, error) {
 // Runs returns the last report of each suite on a target, compared with earlier ones.
 // The error joins what could not be read.
 func (d Dir) Runs(id string) ([]record.RunStatus, error) {
+	aside := d.SetDamagedAside(kindRuns)
 	names, err := d.Names(kindRuns)
-	problems := []error{err}
+	problems := []error{aside, err}
 	bySuite := map[string][]string{} // the latest first
 	for _, name := range slices.Backward(slices.Sorted(slices.Values(names))) {
 		suite, rest, _ := strings.Cut(name, " ")
