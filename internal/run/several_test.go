@@ -220,6 +220,25 @@ func TestRunSuiteWritesOnlyToTheFileThatItMade(t *testing.T) {
 	}
 }
 
+// A run in another container has other locks. Its file is not that of a killed run.
+func TestRunSuiteLeavesTheFileOfARunInProgress(t *testing.T) {
+	dir := testenv.Ext4(t, 512*mib)
+	write := chosen(t, "durable-write", "time=100ms", "repeats=2")
+	other := write
+	write.KeepFio = func(string, string, []byte) {
+		sessions := begin(t, dir) // with a lock directory of its own
+		_, err := run.RunSuite(t.Context(), sessions, other)
+		require.ErrorIs(t, err, run.ErrInUse)
+		require.ErrorContains(t, err, filepath.Join(dir, "ssdprobe-write.dat"))
+		assert.Empty(t, end(t, sessions))
+	}
+	sessions := begin(t, dir)
+	r, err := run.RunSuite(t.Context(), sessions, write)
+	require.NoError(t, err)
+	assert.Len(t, r.Steps, 2)
+	assert.Len(t, end(t, sessions), 1)
+}
+
 // Settings are changed via the state directory of the run.
 func TestRunSuiteChangesSettings(t *testing.T) {
 	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
