@@ -38,22 +38,22 @@ func TestReplacingAWatchBringsNoRoundForward(t *testing.T) {
 	}
 }
 
-// hangingWatch watches a device whose second round hangs until release is called.
-func hangingWatch(t *testing.T, timeout time.Duration) (w *watch, release func()) {
+// hangingWatch watches a device whose second round hangs until the function that it returns is called.
+func hangingWatch(t *testing.T, timeout time.Duration) (*watch, func()) {
 	t.Helper()
 	remote := testenv.RemoteFile(t)
 	loop := testenv.Losetup(t, "--find", "--show", remote.Path)
 	t.Cleanup(func() { testenv.Losetup(t, "--detach", loop) })
-	w = watchFile(t, func(s *spec) {
+	w := watchFile(t, func(s *spec) {
 		s.Target = measure.Target{ID: "name:replaced", Path: loop, SizeBytes: 1 << 20}
 		s.LockID = s.ID
 		s.Probes = s.Probes[:1]
 		s.Probes[0].IOs, s.Probes[0].Timeout = 32, timeout
 	})
 	w.awaitRounds(t, "read-4k", 1)
-	release = remote.HoldReads(t, 0)
+	came, release := remote.HoldReads(t, 0)
 	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
-	testenv.Eventually(t, "it hangs", func() bool { return remote.Held() })
+	<-came
 	return w, release
 }
 

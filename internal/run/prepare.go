@@ -164,7 +164,7 @@ func writePlace(path string) (place string, leftover bool, err error) {
 	case !ours:
 		return "", false, fmt.Errorf("%w to write to %s: ssdprobe did not make it; remove it, or name another directory", safety.ErrRefused, place)
 	}
-	return place, true, nil
+	return place, true, isUsed(place)
 }
 
 // planFile sets the path and size that a target will have when it is opened, for an existing file or one that

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
@@ -76,8 +78,9 @@ type Session struct {
 	options  Options
 	lock     *store.Lock // nil if another session of the same run holds it
 	warnings []record.Warning
-	made     string // a file to be removed
-	formats  bool   // the drive may still be formatting, so nobody else should wait for it
+	made     string   // a file to be removed
+	using    *os.File // made, locked: see isUsed
+	formats  bool     // the drive may still be formatting, so nobody else should wait for it
 }
 
 // Begin takes the device for a run. Errors: ErrInUse; admit.ErrBusy if others keep the device
@@ -180,6 +183,9 @@ func (s *Session) End() (removed string, err error) {
 			removed = s.made
 		}
 	}
+	if s.using != nil {
+		err = errors.Join(err, s.using.Close())
+	}
 	switch {
 	case s.lock == nil: // another session of the same run holds it
 	case s.formats:
@@ -190,9 +196,14 @@ func (s *Session) End() (removed string, err error) {
 	return removed, err
 }
 
-// remove removes a file from a filesystem that may hang.
+// remove removes a file of ours from a filesystem that may hang.
 func remove(path string) error {
 	_, err := guard.Do(context.Background(), &guard.Guard{}, removePatience, func(context.Context) (struct{}, error) {
+		if ours, err := target.IsOurs(path); err != nil { // another file may have taken its place
+			return struct{}{}, err
+		} else if !ours {
+			return struct{}{}, fmt.Errorf("remove %s: it is not the file that was made for the run: it is left there", path)
+		}
 		return struct{}{}, os.Remove(path)
 	})
 	if guard.Hangs(err) {
@@ -223,9 +234,36 @@ func (s *Session) open(ctx context.Context) (*measure.Session, error) {
 	}
 	if opened.Filled > 0 {
 		s.made = opened.Path
+		if s.using, err = use(opened.Path); err != nil {
+			return nil, errors.Join(err, opened.Close())
+		}
 	}
 	s.noteLeft(opened)
 	return opened, nil
+}
+
+// use locks the file of a run in progress for as long as it is open, for runs that do not share its lock of the device: those
+// of another user or container.
+func use(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+	}
+	return f, nil
+}
+
+// isUsed returns ErrInUse for the file of a run in progress.
+func isUsed(path string) error {
+	f, err := use(path)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return fmt.Errorf("write to %s, which a run of another user or container uses: %w", path, ErrInUse)
+	} else if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // noteLeft says what else is in the directory of a target, and what of that is used. Nothing is removed: the file that is
@@ -239,7 +277,7 @@ func (s *Session) noteLeft(opened *measure.Session) {
 			opened.Path, units.Size(opened.Area.Start+opened.Area.Size))
 	}
 	place, leftover, err := writePlace(s.subject.Path)
-	if err != nil { // it is not ours
+	if err != nil { // it is not ours, or in use
 		return
 	}
 	if !leftover {

@@ -3,9 +3,11 @@ package run_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -189,6 +191,52 @@ func TestRunSuiteRemovesNoFileThatMayBelongToOthers(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, text, string(left))
 	}
+}
+
+// What takes the place of the file between two steps is neither overwritten nor removed.
+func TestRunSuiteWritesOnlyToTheFileThatItMade(t *testing.T) {
+	for name, replace := range map[string]func(theirs, name string) error{
+		"a file": os.Rename, "another name of a file": os.Link, "a link": os.Symlink,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := testenv.Ext4(t, 512*mib)
+			theirs, name := filepath.Join(dir, "database"), filepath.Join(dir, "ssdprobe-write.dat")
+			precious := slices.Repeat([]byte("precious"), 8*mib)
+			require.NoError(t, os.WriteFile(theirs, precious, 0o600))
+			sessions := begin(t, dir)
+			c := chosen(t, "durable-write", "time=100ms", "repeats=2")
+			replaced := sync.OnceValue(func() error { return errors.Join(os.Remove(name), replace(theirs, name)) })
+			c.KeepFio = func(string, string, []byte) { require.NoError(t, replaced()) }
+			r, err := run.RunSuite(t.Context(), sessions, c)
+			require.ErrorIs(t, err, safety.ErrRefused)
+			assert.Len(t, r.Steps, 1)
+			removed, err := run.EndAll(sessions)
+			require.Error(t, err)
+			assert.Empty(t, removed)
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			assert.True(t, bytes.Equal(precious, text))
+		})
+	}
+}
+
+// A run in another container has other locks. Its file is not that of a killed run.
+func TestRunSuiteLeavesTheFileOfARunInProgress(t *testing.T) {
+	dir := testenv.Ext4(t, 512*mib)
+	write := chosen(t, "durable-write", "time=100ms", "repeats=2")
+	other := write
+	write.KeepFio = func(string, string, []byte) {
+		sessions := begin(t, dir) // with a lock directory of its own
+		_, err := run.RunSuite(t.Context(), sessions, other)
+		require.ErrorIs(t, err, run.ErrInUse)
+		require.ErrorContains(t, err, filepath.Join(dir, "ssdprobe-write.dat"))
+		assert.Empty(t, end(t, sessions))
+	}
+	sessions := begin(t, dir)
+	r, err := run.RunSuite(t.Context(), sessions, write)
+	require.NoError(t, err)
+	assert.Len(t, r.Steps, 2)
+	assert.Len(t, end(t, sessions), 1)
 }
 
 // Settings are changed via the state directory of the run.

@@ -40,10 +40,10 @@ func beside(fs sysfs.FS, d record.Device, inUse func(path string) (bool, error))
 	return found, nil
 }
 
-// heldByOthers reports whether somebody holds a device exclusively. The kernel does that
+// HeldByOthers reports whether somebody holds a device exclusively. The kernel does that
 // for a device that is mounted, used as swap or part of a volume. A device that no longer
 // exists is not held.
-func heldByOthers(path string) (bool, error) {
+func HeldByOthers(path string) (bool, error) {
 	file, found, err := open(path)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENXIO) {
 		return false, nil

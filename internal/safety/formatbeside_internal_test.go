@@ -41,16 +41,16 @@ func TestFormatHoldsUpNobody(t *testing.T) {
 
 func TestHeldByOthers(t *testing.T) {
 	loop := testenv.LoopDevice(t, 1<<20, testenv.Options{})
-	used, err := heldByOthers(loop.Path)
+	used, err := HeldByOthers(loop.Path)
 	require.NoError(t, err)
 	assert.False(t, used)
 	file, _, err := open(loop.Path)
 	require.NoError(t, err)
-	used, err = heldByOthers(loop.Path)
+	used, err = HeldByOthers(loop.Path)
 	require.NoError(t, err)
 	assert.True(t, used)
 	require.NoError(t, file.Close())
-	used, err = heldByOthers("/dev/nvme99n99")
+	used, err = HeldByOthers("/dev/nvme99n99")
 	require.NoError(t, err)
 	assert.False(t, used, "it has gone")
 }

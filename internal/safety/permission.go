@@ -190,7 +190,7 @@ func (c *Claim) look(ctx context.Context, l *look, content bool) error {
 		return err
 	}
 	if p.format && len(d.Controllers) > 0 {
-		if err := l.ask(ctx, "another namespace of the controller", func() ([]Finding, error) { return beside(p.fs, d, heldByOthers) }); err != nil {
+		if err := l.ask(ctx, "another namespace of the controller", func() ([]Finding, error) { return beside(p.fs, d, HeldByOthers) }); err != nil {
 			return err
 		}
 	}

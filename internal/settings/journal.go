@@ -43,12 +43,13 @@ func (j *journal) note(name Name, was string) bool {
 // could not be restored, which the next call tries again. The daemon and every run call
 // it when they start.
 func RestorePending(o Options) ([]string, error) {
+	aside := errors.Join(o.Store.SetDamagedAside(kindRestored), o.Store.SetDamagedAside(kindJournal))
 	noted, errNotes := o.Store.Names(kindRestored)
 	left, errLeft := o.Store.Names(kindJournal)
 	ids := slices.Concat(noted, left)
 	slices.Sort(ids)
 	var all []string
-	problems := []error{errNotes, errLeft}
+	problems := []error{aside, errNotes, errLeft}
 	for _, id := range slices.Compact(ids) {
 		told, err := o.locked(id, func() ([]string, error) {
 			before, errNotes := o.takeNotes(id)

@@ -46,6 +46,14 @@ func (o Options) find(d record.Device, name Name) (place, error) {
 	return nil, fmt.Errorf("%s of %s: %w: it is not NVMe", name, d.Name, ErrNone)
 }
 
+// LosesFlushes reports whether the write cache of a device is only what the kernel assumes about it. While that is off, the
+// kernel sends no flushes, but the device goes on as before (Documentation/ABI/stable/sysfs-block).
+func (o Options) LosesFlushes(d record.Device) bool {
+	p, err := o.find(d, WriteCache)
+	f, ok := p.(file)
+	return err == nil && ok && path.Base(f.path) == "write_cache"
+}
+
 // file is the write cache as a sysfs attribute.
 type file struct {
 	fs   sysfs.FS

@@ -263,3 +263,19 @@ func TestParseCoalescing(t *testing.T) {
 		require.ErrorContains(t, err, "is not valid; want off")
 	}
 }
+
+// A journal that was cut is told once, and does not keep all later runs from beginning.
+func TestADamagedJournalIsSetAside(t *testing.T) {
+	for _, kind := range []string{"settings", "settings-restored"} {
+		o := options(t)
+		require.NoError(t, o.Store.Save(kind, "drive", []string{"x"}))
+		path := filepath.Join(o.Store.Dir(), kind, "drive.json")
+		require.NoError(t, os.Truncate(path, 100))
+		_, err := settings.RestorePending(o)
+		damaged := new(store.DamagedError)
+		require.ErrorAs(t, err, &damaged)
+		assert.FileExists(t, damaged.SetAside)
+		_, err = settings.RestorePending(o)
+		require.NoError(t, err)
+	}
+}

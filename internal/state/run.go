@@ -14,14 +14,17 @@ import (
 // time follows, so that names sort by age.
 func runPrefix(suite, target string) string { return suite + " " + target + " " }
 
-// KeepRun stores a report and drops the oldest ones beyond keep.
+// KeepRun stores a report and drops the oldest others beyond keep. The clock may have been set back since those.
 func (d Dir) KeepRun(r record.RunReport, keep int) error {
 	prefix := runPrefix(r.Suite, r.TargetID)
-	if err := d.Save(kindRuns, prefix+r.Started.UTC().Format("20060102T150405.000"), r); err != nil {
+	kept := prefix + r.Started.UTC().Format("20060102T150405.000")
+	if err := d.Save(kindRuns, kept, r); err != nil {
 		return err
 	}
+	aside := d.SetDamagedAside(kindRuns)
 	names, err := d.runNames(prefix)
-	problems := []error{err}
+	problems := []error{aside, err}
+	names = append(slices.DeleteFunc(names, func(name string) bool { return name == kept }), kept)
 	for len(names) > keep {
 		problems = append(problems, d.Remove(kindRuns, names[0]))
 		names = names[1:]
@@ -29,10 +32,16 @@ func (d Dir) KeepRun(r record.RunReport, keep int) error {
 	return errors.Join(problems...)
 }
 
+// hasTime reports whether a name is a prefix and a time. The path of another target may be longer by a space and more.
+func hasTime(name, prefix string) bool {
+	started, found := strings.CutPrefix(name, prefix)
+	return found && started != "" && !strings.Contains(started, " ")
+}
+
 // runNames lists the reports with this prefix, oldest first.
 func (d Dir) runNames(prefix string) ([]string, error) {
 	names, err := d.Names(kindRuns)
-	names = slices.DeleteFunc(names, func(name string) bool { return len(name) <= len(prefix) || !strings.HasPrefix(name, prefix) })
+	names = slices.DeleteFunc(names, func(name string) bool { return !hasTime(name, prefix) })
 	slices.Sort(names)
 	return names, err
 }
@@ -40,12 +49,13 @@ func (d Dir) runNames(prefix string) ([]string, error) {
 // Runs returns the last report of each suite on a target, compared with earlier ones.
 // The error joins what could not be read.
 func (d Dir) Runs(id string) ([]record.RunStatus, error) {
+	aside := d.SetDamagedAside(kindRuns)
 	names, err := d.Names(kindRuns)
-	problems := []error{err}
+	problems := []error{aside, err}
 	bySuite := map[string][]string{} // the latest first
 	for _, name := range slices.Backward(slices.Sorted(slices.Values(names))) {
 		suite, rest, _ := strings.Cut(name, " ")
-		if strings.HasPrefix(rest, id+" ") {
+		if hasTime(rest, id+" ") {
 			bySuite[suite] = append(bySuite[suite], name)
 		}
 	}

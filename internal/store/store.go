@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -42,7 +43,8 @@ func Open(dir string, schema Schema) (*Store, error) {
 // RemoveLeftovers removes what interrupted saves left behind. It must not be called while another process may be
 // saving.
 func (s *Store) RemoveLeftovers() error {
-	leftovers, err := s.files("", func(name string) bool { return strings.HasPrefix(name, ".") && strings.Contains(name, suffix) })
+	// A pending file has digits after its suffix. Others may have hidden files with that suffix in a directory of theirs.
+	leftovers, err := s.files("", regexp.MustCompile(`^\..+\`+suffix+`\d+$`).MatchString)
 	if err != nil {
 		return fmt.Errorf("list what saves left behind: %w", err)
 	}

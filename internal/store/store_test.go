@@ -376,6 +376,19 @@ func TestLeftoversAreRemovedWhenAsked(t *testing.T) {
 	assert.Equal(t, map[string]string{"x.json": text}, tree(t, filepath.Dir(path)))
 }
 
+// A state directory may be one that has been there before, with the files of others in its directories.
+func TestFilesOfOthersAreNoLeftovers(t *testing.T) {
+	s := open(t)
+	theirs := filepath.Join(s.Dir(), "project")
+	require.NoError(t, os.Mkdir(theirs, 0o700))
+	files := map[string]string{".eslintrc.json": "{}", ".json": "{}", ".a.jsonl": "{}", ".a.json.bak2": "{}", ".settings.json.1": "{}"}
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(theirs, name), []byte(text), 0o600))
+	}
+	require.NoError(t, s.RemoveLeftovers())
+	assert.Equal(t, files, tree(t, theirs))
+}
+
 func TestReadOnlyStateDirectory(t *testing.T) {
 	dir := testenv.Ext4(t, 16<<20)
 	s := at(t, dir)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
 // holding is the set of raw devices that a run may overwrite and holds exclusively.
@@ -43,6 +44,11 @@ func (h holding) check(ctx context.Context, step Step) error {
 		if !t.Raw {
 			if err := safety.CheckSpace(t.Path, t.OffsetBytes+t.SizeBytes); err != nil {
 				return err
+			}
+			if ours, err := target.IsOurs(t.Path); err != nil { // another file may have taken its place
+				return err
+			} else if !ours {
+				return fmt.Errorf("write to %s: %w: it is not the file that ssdprobe made there", t.Path, safety.ErrRefused)
 			}
 			continue
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
@@ -163,6 +165,32 @@ func TestSettingsAreRestored(t *testing.T) {
 }
 
 // A setting that cannot be changed is found before anything is run.
+// For most devices, the write cache is only what the kernel assumes: while it is off, the kernel sends no flushes, and what
+// others have written may be lost with the power.
+func TestNoFlushesAreKeptFromOthers(t *testing.T) {
+	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{})
+	d, err := device.Find(sysfs.FS{}, loop.Path)
+	require.NoError(t, err)
+	dir := testenv.Ext4On(t, loop)
+	file := suite.Target{Path: filepath.Join(dir, "data"), SizeBytes: dataBytes, Device: d}
+	read := suite.Target{Path: loop.Path, Raw: true, SizeBytes: d.SizeBytes, Device: d}
+	written := read
+	written.Destroy = true
+	s, reads := find(t, "write-cache"), find(t, "sequential-vs-random")
+	possible := func(s suite.Suite, target suite.Target, values ...string) error {
+		return s.Possible(t.Context(), set(t, s, values...), fiorun.Binary{}, settings.Options{}, target)
+	}
+	err = possible(s, file)
+	require.ErrorIs(t, err, safety.ErrRefused)
+	require.ErrorContains(t, err, "a loss of power could lose what others have written: --set cache=as-found")
+	require.ErrorIs(t, possible(reads, read, "writes=no", "cache=off"), safety.ErrRefused)
+	require.NoError(t, possible(s, file, "cache=as-found,on"))
+	require.NoError(t, possible(s, written), "which is refused because of the mount")
+	require.NoError(t, unix.Unmount(dir, 0))
+	require.NoError(t, possible(reads, read, "writes=no", "cache=off"))
+	testenv.Mount(t, loop, dir)
+}
+
 func TestSettingsThatAreNotThere(t *testing.T) {
 	target, _ := raw(t)
 	s := find(t, "interrupts")

@@ -48,12 +48,13 @@ func set(t *testing.T, s suite.Suite, settings ...string) suite.Values {
 
 const dataBytes = 16 << 20
 
-// dataFile returns a file of random data as a target.
+// dataFile returns a file of random data as a target, with the header of those that ssdprobe makes.
 func dataFile(t *testing.T) suite.Target {
 	t.Helper()
 	data := make([]byte, dataBytes)
 	_, err := rand.Read(data)
 	require.NoError(t, err)
+	copy(data, fmt.Sprintf("%-4096s", `{"made_by":"ssdprobe","version":1}`))
 	name := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.WriteFile(name, data, 0o600))
 	target := suite.Target{Path: name, ID: "file:" + name, OffsetBytes: 1 << 20, SizeBytes: dataBytes - 1<<20}

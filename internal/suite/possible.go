@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 )
 
@@ -28,6 +30,27 @@ func (s Suite) Possible(ctx context.Context, v Values, with fiorun.Binary, o set
 		} else if err != nil {
 			return err
 		}
+	}
+	return needsFlushes(steps, o, targets[0])
+}
+
+// needsFlushes refuses to have the kernel send no flushes to a device that others use: its cache stays as it is.
+func needsFlushes(steps []Step, o settings.Options, t Target) error {
+	off, written := false, false
+	for _, step := range steps {
+		off = off || slices.Contains(step.Settings, Setting{settings.WriteCache, "off"})
+		written = written || step.Writes != ""
+	}
+	if !off || t.Raw && written || !o.LosesFlushes(t.Device) { // a raw device that is written to is held exclusively
+		return nil
+	}
+	used, err := safety.HeldByOthers("/dev/" + t.Device.Name)
+	if err != nil {
+		return fmt.Errorf("find out whether %s is in use: %w", t.Device.Name, err)
+	}
+	if used {
+		return fmt.Errorf("%w to turn the write cache of %s off: the kernel would send no flushes to it, and a loss of power could lose what others have written: --set %s=%s measures it as it is",
+			safety.ErrRefused, t.Device.Name, parameterOf(settings.WriteCache), asFound)
 	}
 	return nil
 }

@@ -297,6 +297,50 @@ func TestWhatAnEarlierFillLeftIsUsedAgain(t *testing.T) {
 	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
 }
 
+// In a directory that others may write to, the name may lead to a file of somebody. That has another name, too.
+func TestALinkToAFileOfOthersIsNotFilled(t *testing.T) {
+	dir := t.TempDir()
+	theirs := filepath.Join(dir, "theirs")
+	require.NoError(t, os.WriteFile(theirs, []byte("important"), 0o600))
+	require.NoError(t, os.Link(theirs, filepath.Join(dir, target.FileName+target.FillingSuffix)))
+	require.ErrorContains(t, refused(t, dir), "has 2 names")
+	text, err := os.ReadFile(theirs)
+	require.NoError(t, err)
+	assert.Equal(t, "important", string(text))
+}
+
+// What somebody puts in place while a file is filled is not replaced by it.
+func TestAFileThatAppearsWhileFillingStays(t *testing.T) {
+	for name, before := range map[string]func(t *testing.T, dir string){
+		"nothing was there": func(*testing.T, string) {},
+		"a smaller file of ours was there": func(t *testing.T, dir string) {
+			f, err := target.PrepareFile(t.Context(), dir, options())
+			require.NoError(t, err)
+			require.NoError(t, f.Close())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			before(t, dir)
+			path := filepath.Join(dir, target.FileName)
+			o := target.FileOptions{SizeBytes: size + mib}
+			o.Progress = func(done, total int64) {
+				if done == total {
+					theirs := filepath.Join(dir, "theirs")
+					require.NoError(t, os.WriteFile(theirs, []byte("important"), 0o600))
+					require.NoError(t, os.Rename(theirs, path))
+				}
+			}
+			_, err := target.PrepareFile(t.Context(), dir, o)
+			require.ErrorIs(t, err, target.ErrForeign)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, "important", string(text))
+			assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir), "what was filled is removed")
+		})
+	}
+}
+
 func TestOneProcessFillsAtATime(t *testing.T) {
 	dir := t.TempDir()
 	o := options()
@@ -415,4 +459,31 @@ func TestReadOnlyFilesystem(t *testing.T) {
 	existing, err := target.OpenExisting(filepath.Join(dir, target.FileName))
 	require.NoError(t, err, "it can still be read")
 	require.NoError(t, existing.Close())
+}
+
+// A filesystem gives the inode of a removed file to the next one.
+func TestAFileThatTakesTheInodeOfOursIsAnotherOne(t *testing.T) {
+	dir := testenv.Ext4(t, 256*mib)
+	f := prepare(t, dir, options())
+	inode := func() uint64 {
+		var st unix.Stat_t
+		require.NoError(t, unix.Stat(f.Path(), &st))
+		return st.Ino
+	}
+	before := inode()
+	require.NoError(t, f.Release())
+	require.NoError(t, os.Remove(f.Path()))
+	require.NoError(t, os.WriteFile(f.Path(), bytes.Repeat([]byte("important "), 2*mib), 0o600))
+	require.Equal(t, before, inode())
+	require.ErrorIs(t, f.Acquire(), target.ErrReplaced)
+}
+
+// What somebody copies onto the file has the inode of ours.
+func TestAFileThatWasOverwrittenInPlaceIsNotUsed(t *testing.T) {
+	dir := t.TempDir()
+	f := prepare(t, dir, options())
+	require.NoError(t, f.Release())
+	require.NoError(t, os.WriteFile(f.Path(), []byte("important"), 0o600))
+	require.ErrorIs(t, f.Acquire(), target.ErrDamaged)
+	require.ErrorIs(t, f.Acquire(), target.ErrDamaged, "it is still released")
 }

@@ -33,7 +33,7 @@ func makeFile(ctx context.Context, path string, size int64, o FileOptions) error
 		return err
 	}
 	if err = fill(ctx, &d, size, o); err == nil {
-		err = os.Rename(filling, path)
+		err = put(filling, path)
 	}
 	if err != nil {
 		err = errors.Join(err, os.Remove(filling))
@@ -44,6 +44,24 @@ func makeFile(ctx context.Context, path string, size int64, o FileOptions) error
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// put gives a filled file its name, which only a file of ours may have had until then.
+func put(filling, path string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, filling, unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, unix.EEXIST) && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) { // some filesystems lack the flag
+		return &os.LinkError{Op: "rename", Old: filling, New: path, Err: err}
+	}
+	switch ours, err := IsOurs(path); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil && !ours:
+		return fmt.Errorf("replace %s, which has appeared meanwhile: %w", path, ErrForeign)
+	}
+	return os.Rename(filling, path)
 }
 
 // openFilling opens the empty file that is to be filled, for this process alone. It
@@ -83,6 +101,9 @@ func claim(d direct) error {
 	}
 	if opened.Mode&unix.S_IFMT != unix.S_IFREG {
 		return fmt.Errorf("open %s: not a regular file", d.path)
+	}
+	if opened.Nlink > 1 { // another user may have linked a file of somebody to this name
+		return fmt.Errorf("fill %s: the file has %d names and may be somebody's, so it is not overwritten: remove this name", d.path, opened.Nlink)
 	}
 	if err := uninterrupted(func() error { return unix.Ftruncate(d.fd, 0) }); err != nil {
 		return &fs.PathError{Op: "truncate", Path: d.path, Err: err}

@@ -3,6 +3,7 @@ package target
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,12 +11,23 @@ import (
 // ErrReplaced says that the path now leads to a different file or device.
 var ErrReplaced = errors.New("it is another one than before")
 
-// identity distinguishes a file or device from all others.
-type identity struct{ dev, ino, rdev uint64 }
+// identity distinguishes a file or device from all others, also from a later one with the same inode.
+type identity struct {
+	dev, ino, rdev uint64
+	born           unix.StatxTimestamp // zero where the filesystem does not know
+}
 
 func (d *direct) identity() (identity, error) {
 	st, err := d.stat()
-	return identity{st.Dev, st.Ino, st.Rdev}, err
+	if err != nil {
+		return identity{}, err
+	}
+	var more unix.Statx_t
+	err = uninterrupted(func() error { return unix.Statx(d.fd, "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &more) })
+	if err != nil {
+		return identity{}, &fs.PathError{Op: "statx", Path: d.path, Err: err}
+	}
+	return identity{st.Dev, st.Ino, st.Rdev, more.Btime}, nil
 }
 
 // Release closes the descriptor until Acquire. Between rounds, the target is then not
@@ -52,5 +64,23 @@ func (d *direct) Acquire() error {
 		return errors.Join(err, again.Close())
 	}
 	d.fd, d.released = again.fd, nil
+	return nil
+}
+
+// Acquire opens the file again after Release. Errors: ErrReplaced, ErrDamaged if it has another size now, and those of open.
+func (f *File) Acquire() error {
+	if f.released == nil {
+		return nil
+	}
+	if err := f.direct.Acquire(); err != nil {
+		return err
+	}
+	st, err := f.stat()
+	if err == nil && st.Size != f.sizeBytes { // somebody has written something else to it
+		err = fmt.Errorf("open %s: %w: it has %d bytes, and had %d", f.path, ErrDamaged, st.Size, f.sizeBytes)
+	}
+	if err != nil {
+		return errors.Join(err, f.Release())
+	}
 	return nil
 }

@@ -90,13 +90,6 @@ func (r *Remote) HoldReads(t testing.TB, n int) (came <-chan time.Time, release 
 	return first, release
 }
 
-// Held reports whether a read waits for release.
-func (r *Remote) Held() bool {
-	r.reads.mu.Lock()
-	defer r.reads.mu.Unlock()
-	return r.reads.held != nil && r.reads.left < 0
-}
-
 // wait returns when a read may be answered.
 func (r *reads) wait() {
 	r.mu.Lock()

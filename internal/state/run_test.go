@@ -1,0 +1,70 @@
+package state_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// A run that was just made is kept, although a clock that was set back makes it the oldest.
+func TestAClockSetBackDropsNoNewRun(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	day := func(n int) time.Time { return time.Date(2026, 5, n, 3, 0, 0, 0, time.UTC) }
+	for _, n := range []int{20, 21, 10} {
+		require.NoError(t, dir.KeepRun(record.RunReport{Suite: "quick", TargetID: "eui.1", Started: day(n), Steps: []record.Step{{Name: "a"}}}, 2))
+	}
+	names, err := dir.Names("runs")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"quick eui.1 20260510T030000.000", "quick eui.1 20260521T030000.000"}, names)
+}
+
+// The path of a target may be that of another one, a space and more.
+func TestRunsOfATargetWithASpaceInItsPathAreItsOwn(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	const one, other = "file:/srv/disk", "file:/srv/disk 1"
+	for i, id := range []string{other, one} {
+		started := time.Date(2026, 5, 4+i, 3, 0, 0, 0, time.UTC)
+		require.NoError(t, dir.KeepRun(record.RunReport{Suite: "quick", TargetID: id, Started: started, Steps: []record.Step{{Name: "a"}}}, 1))
+	}
+	for _, id := range []string{one, other} {
+		runs, err := dir.Runs(id)
+		require.NoError(t, err)
+		require.Len(t, runs, 1)
+		assert.Equal(t, id, runs[0].Last.TargetID)
+	}
+}
+
+// A report that was cut is told once, by whoever meets it first, and set aside.
+func TestADamagedReportIsSetAside(t *testing.T) {
+	keep := func(dir state.Dir) error {
+		return dir.KeepRun(record.RunReport{Suite: "quick", TargetID: "eui.1", Started: time.Date(2026, 5, 5, 3, 0, 0, 0, time.UTC), Steps: []record.Step{{Name: "b"}}}, 2)
+	}
+	for name, meet := range map[string]func(dir state.Dir) error{
+		"when a run is kept": keep,
+		"when runs are read": func(dir state.Dir) error { _, err := dir.Runs("eui.1"); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, err := state.Open(t.TempDir())
+			require.NoError(t, err)
+			require.NoError(t, dir.KeepRun(record.RunReport{Suite: "quick", TargetID: "eui.1", Started: time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC)}, 2))
+			files, err := filepath.Glob(filepath.Join(dir.Dir(), "runs", "*"))
+			require.NoError(t, err)
+			require.Len(t, files, 1)
+			require.NoError(t, os.Truncate(files[0], 100))
+			damaged := new(store.DamagedError)
+			require.ErrorAs(t, meet(dir), &damaged)
+			assert.FileExists(t, damaged.SetAside)
+			require.NoError(t, meet(dir))
+		})
+	}
+}
