@@ -1,6 +1,7 @@
 package fiorun_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"os"
 	"path/filepath"
@@ -58,17 +59,23 @@ func TestFioReadsJobsAsTheyAreMeant(t *testing.T) {
 	o := fio.Options{
 		Filenames: []string{name}, RW: fio.RandRW, IOEngine: "psync", Direct: new(false), Thread: new(true), BlockBytes: new(int64(8192)),
 		SizeBytes: new(int64(1 << 20)), OffsetBytes: new(int64(0)), IODepth: new(1), NumJobs: new(2), TimeBased: new(true),
-		Runtime: new(20 * time.Millisecond), RampTime: new(time.Duration(0)), Fsync: new(0), Fdatasync: new(4), RWMixRead: new(30),
+		Runtime: new(time.Hour + 20*time.Millisecond), RampTime: new(time.Duration(0)), Fsync: new(0), Fdatasync: new(4), RWMixRead: new(30),
 		CPUsAllowed: "0", GroupReporting: new(true), NoRandomMap: new(true), LatPercentiles: new(true), AllowFileCreate: new(false),
 		Invalidate: new(false), Stonewall: new(true), Extra: []fio.Option{{Key: "description", Value: "all of them"}},
 	}
-	run, err := real(t).Run(t.Context(), fiorun.Request{Job: job("all", o)})
+	ctx, enough := context.WithCancelCause(t.Context())
+	run, err := real(t).Run(ctx, fiorun.Request{Job: job("all", o), Progress: func(s fio.Status) {
+		if s.Rates != nil && s.Rates.ReadIOPS > 0 && s.Rates.WriteIOPS > 0 { // of a runtime, fio on a busy machine could see next to nothing
+			enough(errEnough)
+		}
+	}})
 	require.NoError(t, err)
+	require.ErrorIs(t, run.Stopped, errEnough)
 	require.Len(t, run.Output.Jobs, 1)
 	got := run.Output.Jobs[0].Options
 	for key, want := range map[string]string{
 		"filename": dir + `/a\:b c`, "rw": "randrw", "ioengine": "psync", "direct": "0", "thread": "1", "bs": "8192", "size": "1048576", "offset": "0",
-		"iodepth": "1", "numjobs": "2", "runtime": "20ms", "ramp_time": "0s", "fsync": "0", "fdatasync": "4", "rwmixread": "30",
+		"iodepth": "1", "numjobs": "2", "runtime": "3600020ms", "ramp_time": "0s", "fsync": "0", "fdatasync": "4", "rwmixread": "30",
 		"cpus_allowed": "0", "lat_percentiles": "1", "allow_file_create": "0", "invalidate": "0", "description": "all of them",
 	} {
 		assert.Equal(t, want, got[key], key)
