@@ -68,7 +68,7 @@ const (
 	// lockPatience is how long to wait for a round of the daemon to end.
 	lockPatience = 5 * time.Second
 	lockRetry    = 50 * time.Millisecond
-	// removePatience is how long the removal of a file may take.
+	// removePatience is how long it may take to lock a file that was made, and to remove it.
 	removePatience = 10 * time.Second
 )
 
@@ -178,13 +178,10 @@ func checkLoad(ctx context.Context, fs sysfs.FS, number string, limits admit.Lim
 // End releases the device and removes files that were made for the run. It returns what it
 // removed. A drive that may still be formatting is released when the process has ended.
 func (s *Session) End() (removed string, err error) {
-	if s.made != "" && !s.options.KeepFile {
-		if err = remove(s.made); err == nil {
+	if s.made != "" {
+		if err = s.leave(); err == nil && !s.options.KeepFile {
 			removed = s.made
 		}
-	}
-	if s.using != nil {
-		err = errors.Join(err, s.using.Close())
 	}
 	switch {
 	case s.lock == nil: // another session of the same run holds it
@@ -196,18 +193,26 @@ func (s *Session) End() (removed string, err error) {
 	return removed, err
 }
 
-// remove removes a file of ours from a filesystem that may hang.
-func remove(path string) error {
+// leave closes the file that was made, and removes it unless it is kept. Its filesystem may hang.
+func (s *Session) leave() error {
 	_, err := guard.Do(context.Background(), &guard.Guard{}, removePatience, func(context.Context) (struct{}, error) {
-		if ours, err := target.IsOurs(path); err != nil { // another file may have taken its place
+		if s.using != nil {
+			if err := s.using.Close(); err != nil {
+				return struct{}{}, err
+			}
+		}
+		if s.options.KeepFile {
+			return struct{}{}, nil
+		}
+		if ours, err := target.IsOurs(s.made); err != nil { // another file may have taken its place
 			return struct{}{}, err
 		} else if !ours {
-			return struct{}{}, fmt.Errorf("remove %s: it is not the file that was made for the run: it is left there", path)
+			return struct{}{}, fmt.Errorf("remove %s: it is not the file that was made for the run: it is left there", s.made)
 		}
-		return struct{}{}, os.Remove(path)
+		return struct{}{}, os.Remove(s.made)
 	})
 	if guard.Hangs(err) {
-		return fmt.Errorf("remove %s: the filesystem does not answer, so the file is left there: %w", path, err)
+		return fmt.Errorf("remove %s: the filesystem does not answer, so the file is left there: %w", s.made, err)
 	}
 	return err
 }
@@ -234,7 +239,8 @@ func (s *Session) open(ctx context.Context) (*measure.Session, error) {
 	}
 	if opened.Filled > 0 {
 		s.made = opened.Path
-		if s.using, err = use(opened.Path); err != nil {
+		s.using, err = guard.Do(ctx, &guard.Guard{}, removePatience, func(context.Context) (*os.File, error) { return use(opened.Path) })
+		if err != nil {
 			return nil, errors.Join(err, opened.Close())
 		}
 	}
