@@ -126,6 +126,9 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 		}
 	}
 	d.shared.state.forget(wanted)
+	if seen.complete {
+		d.shared.state.dropGone(ctx, wanted)
+	}
 	d.answerRequests(ctx)
 	d.health.follow(ctx, running, c, d.devices(wanted))
 	for id, target := range wanted {

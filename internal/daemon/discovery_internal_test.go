@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -61,6 +62,22 @@ func TestAScanThatHangsEndsNothing(t *testing.T) {
 	assert.Contains(t, d.current(), "s1")
 	assert.Equal(t, readers, b.current())
 	assert.Equal(t, record.ControllerDrive, b.status(sata()).Kind)
+}
+
+// A node to which volumes are attached all the time does not fill its disk with what is stored of them.
+func TestWhatHasLongBeenGoneIsDropped(t *testing.T) {
+	smartctl(t, "captured/ata")
+	d := newBench(t).discovery()
+	t.Cleanup(d.stopAll)
+	for i := range keptGone + 3 {
+		require.NoError(t, d.shared.state.SaveTarget(state.Target{ID: fmt.Sprint("gone", i)}))
+	}
+	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+	left, err := d.shared.state.Count("targets")
+	require.NoError(t, err)
+	assert.Equal(t, keptGone, left)
+	_, warnings := d.shared.state.status()
+	assert.Empty(t, warnings)
 }
 
 // In the state directory, only the directory of the fallback file is created.

@@ -115,6 +115,13 @@ func (s *storage) report(id string, err error) {
 // requestsOf is the id under which problems with the requests are reported.
 const requestsOf = "requests"
 
+const (
+	// keptGone is how many targets that are gone are remembered, each with some 50 KB.
+	keptGone = 256
+	// goneOf is the id under which problems with removing others are reported.
+	goneOf = "gone"
+)
+
 // historyOf returns the id under which problems with the stored history of a target are reported.
 func historyOf(id string) string { return "history of " + id }
 
@@ -123,13 +130,23 @@ func runsOf(id string) string { return "runs of " + id }
 
 // forget drops the problems of targets that are gone, because nothing else would report their end.
 func (s *storage) forget(here map[string]wanted) {
-	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true, toldOf: true}
+	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true, toldOf: true, goneOf: true}
 	for id := range here {
 		known[id], known[runsOf(id)], known[historyOf(id)] = true, true, true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.problems, func(id string, _ error) bool { return !known[id] })
+}
+
+// dropGone drops what is stored of targets that have been gone for so long that keptGone others have gone since.
+func (s *storage) dropGone(ctx context.Context, here map[string]wanted) {
+	ids := slices.Collect(maps.Keys(here))
+	dropped, err := through(ctx, s, saveTimeout, func(d state.Dir) ([]string, error) { return d.DropGone(ids, keptGone) })
+	s.report(goneOf, err)
+	if len(dropped) > 0 {
+		s.log.Info("dropped what was stored of targets that have long been gone", "ids", dropped, "kept", keptGone)
+	}
 }
 
 // status returns the collector status of the state directory, and a warning for each problem.

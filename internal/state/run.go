@@ -46,6 +46,18 @@ func (d Dir) runNames(prefix string) ([]string, error) {
 	return names, err
 }
 
+// removeRuns removes the reports of all suites on a target.
+func (d Dir) removeRuns(id string) error {
+	names, err := d.Names(kindRuns)
+	problems := []error{err}
+	for _, name := range names {
+		if _, rest, _ := strings.Cut(name, " "); hasTime(rest, id+" ") {
+			problems = append(problems, d.Remove(kindRuns, name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
 // Runs returns the last report of each suite on a target, compared with earlier ones.
 // The error joins what could not be read.
 func (d Dir) Runs(id string) ([]record.RunStatus, error) {

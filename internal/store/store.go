@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -286,6 +287,37 @@ func (s *Store) Names(kind string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", kind, err)
 	}
+	return s.namesOf(kind, paths)
+}
+
+// Count returns how many values of a kind there are, without reading them.
+func (s *Store) Count(kind string) (int, error) {
+	paths, err := s.files(kind, isValue)
+	if err != nil {
+		return 0, fmt.Errorf("list %s: %w", kind, err)
+	}
+	return len(paths), nil
+}
+
+// NamesByAge is like Names, but what was saved longest ago comes first.
+func (s *Store) NamesByAge(kind string) ([]string, error) {
+	paths, err := s.files(kind, isValue)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", kind, err)
+	}
+	saved := map[string]time.Time{}
+	for _, path := range paths {
+		info, err := os.Lstat(path)
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", kind, err)
+		}
+		saved[path] = info.ModTime()
+	}
+	slices.SortStableFunc(paths, func(a, b string) int { return saved[a].Compare(saved[b]) })
+	return s.namesOf(kind, paths)
+}
+
+func (s *Store) namesOf(kind string, paths []string) ([]string, error) {
 	var names []string
 	var problems []error
 	for _, path := range paths {
