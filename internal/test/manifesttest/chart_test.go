@@ -94,6 +94,8 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"extraArgs={1}":                         `'/extraArgs/0': got number, want string`,
 		"extraArgs={--web.listen-address=:80}":  "extraArgs: --web.listen-address=:80: leave it out; the probes, ",
 		"extraArgs={--web.systemd-socket}":      "extraArgs: --web.systemd-socket: leave it out; the probes, ",
+		"extraArgs={--node=a}":                  "extraArgs: --node=a: leave it out; the chart says it by SSDPROBE_NODE",
+		"extraArgs={--config}":                  "extraArgs: --config: leave it out; the chart says it by SSDPROBE_NODE",
 		"config=text":                           `'/config': got string, want null or object`,
 		"config={a}":                            `'/config': got array, want null or object`,
 		"config.fleet=true":                     `'/config/fleet': got boolean, want null or object`,
@@ -200,5 +202,17 @@ func TestChartSaysWhereFilesKeepTheirState(t *testing.T) {
 		all := helm(t, "--set", set)
 		assert.Contains(t, all.daemonSet(t).Spec.Template.Spec.Containers[0].Args, "--state-dir="+want, set)
 		assert.Equal(t, want, all.config(t).StateDir, "for commands by kubectl exec")
+	}
+}
+
+// With raw devices the pods of a node share its state directory: a rollout with a surge would wait forever.
+func TestChartRefusesASurgeWherePodsShareState(t *testing.T) {
+	t.Parallel()
+	const surge = "updateStrategy.rollingUpdate.maxSurge=1"
+	_, stderr, err := try(t, tool(t, "helm"), template("--set", surge)...)
+	require.Error(t, err)
+	assert.Contains(t, stderr, "updateStrategy.rollingUpdate.maxSurge: leave it out; with mode: raw-devices, ")
+	for _, set := range []string{"mode=files," + surge, "updateStrategy.rollingUpdate.maxSurge=0", "updateStrategy.rollingUpdate=null"} {
+		assert.NotNil(t, helm(t, "--set", set).daemonSet(t), set)
 	}
 }

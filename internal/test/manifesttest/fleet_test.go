@@ -135,6 +135,9 @@ func TestChartFollowsTheConfigurationOfTheFleet(t *testing.T) {
 	assert.Contains(t, ports[0], "8443 to [{nil nil &IPBlock{CIDR:192.0.2.1/32")
 
 	byFile := helm(t, "--set", "config.fleet.enabled=true,config.fleet.kubeconfig=/etc/ssdprobe/kubeconfig")
+	policy, ok := byFile["*v1.NetworkPolicy ssdprobe"].(*networkingv1.NetworkPolicy)
+	require.True(t, ok)
+	assert.NotEmpty(t, policy.Spec.Egress, "the way to the API server of the file")
 	assert.NotContains(t, byFile, "*v1.Role ssdprobe", "the file says who asks")
 	assert.False(t, *byFile.daemonSet(t).Spec.Template.Spec.AutomountServiceAccountToken)
 }

@@ -105,6 +105,8 @@ func TestChartMakesAServiceMonitorInstead(t *testing.T) {
 		assert.Equal(t, value, pod.Labels[label])
 	}
 	assert.Equal(t, corev1.ClusterIPNone, service.Spec.ClusterIP, "pods get no variables of a Service without an address: ssdprobe has some of such names")
+	named := helm(t, append(values, "--set", "serviceMonitor.enabled=true,fullnameOverride=1st.ssdprobe")...)
+	assert.Contains(t, named, "*v1.Service s1st-ssdprobe", "the name of a Service begins with a letter and has no dots")
 	assert.Equal(t, service.Spec.Ports[0].Name, monitor.Spec.Endpoints[0].Port)
 	assert.Equal(t, pod.Spec.Containers[0].Ports[0].Name, service.Spec.Ports[0].TargetPort.StrVal)
 }

@@ -169,10 +169,17 @@ true
 {{- end -}}
 {{- end }}
 
-{{- /* Not empty when the pods need a token, and a way to the API server. */ -}}
+{{- /* Not empty when the pods need a token. */ -}}
 {{- define "ssdprobe.asksTheCluster" -}}
 {{- include "ssdprobe.asksForLeases" . -}}
 {{- include "ssdprobe.tellsTheCluster" . -}}
+{{- end }}
+
+{{- /* Not empty when the pods need a way to an API server: with a kubeconfig, too. */ -}}
+{{- define "ssdprobe.reachesACluster" -}}
+{{- if or (include "ssdprobe.fleet" . | fromYaml).enabled (include "ssdprobe.kubernetes" . | fromYaml).enabled -}}
+true
+{{- end -}}
 {{- end }}
 
 {{- /* What an object of the cluster has that belongs to telling it: its name and labels. */ -}}
@@ -199,6 +206,11 @@ jobLabel: app.kubernetes.io/name
 selector:
   matchLabels:
     {{- include "ssdprobe.selector" . | nindent 4 }}
+{{- end }}
+
+{{- /* The Service of a ServiceMonitor. Other names than those of a Service may begin with a digit and have dots. */ -}}
+{{- define "ssdprobe.service" -}}
+{{ regexReplaceAll "^([0-9])" (include "ssdprobe.fullname" . | replace "." "-") "s${1}" }}
 {{- end }}
 
 {{- /* How Prometheus gets in, and what it makes of the series. The instance is the node. */ -}}
