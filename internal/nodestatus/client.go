@@ -94,8 +94,9 @@ func (c *client) createEvent(ctx context.Context, e event) error {
 	return err
 }
 
-// page is how many nodes are requested at a time.
-const page = 500
+// page is how many nodes are requested at a time. With images, labels and annotations a node may have 50 KB, and an answer
+// takes several times its size in memory.
+const page = 100
 
 func (c *client) nodes(ctx context.Context) ([]node, error) {
 	type list struct {

@@ -1,9 +1,16 @@
 package manifesttest
 
 import (
+	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -206,4 +213,41 @@ func TestUninstallCleansUp(t *testing.T) {
 	_, stderr, err := try(t, "env", append([]string{"-i", program(t)}, pod.Containers[0].Args...)...)
 	require.Error(t, err)
 	assert.Contains(t, stderr, "no service account of a cluster here")
+}
+
+// The Job of `helm uninstall` reads all nodes of a cluster. Those with many images, labels and annotations are large.
+func TestCleanupFitsIntoTheMemoryOfItsJob(t *testing.T) {
+	const nodes, filling = 3000, 48 << 10
+	object := func(i int) string {
+		return fmt.Sprintf(`{"metadata": {"name": "storage-%d", "annotations": {"a": %q}}}`, i, strings.Repeat("a", filling))
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		first, _ := strconv.Atoi(r.FormValue("continue")) // none for the first page
+		limit, err := strconv.Atoi(r.FormValue("limit"))
+		if !assert.NoError(t, err) {
+			return
+		}
+		var items []string
+		for i := first; i < min(first+limit, nodes); i++ {
+			items = append(items, object(i))
+		}
+		next := ""
+		if first+limit < nodes {
+			next = strconv.Itoa(first + limit)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"metadata": {"continue": %q}, "items": [%s]}`, next, strings.Join(items, ","))
+	}))
+	defer server.Close()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	write(t, kubeconfig, fmt.Sprintf(`{kind: Config, clusters: [{name: a, cluster: {server: %q}}], contexts: [{name: a, context: {cluster: a}}], current-context: a}`, server.URL), 0o600)
+	job, ok := helm(t, "--set", "config.kubernetes.enabled=true")["*v1.Job ssdprobe-cleanup"].(*batchv1.Job)
+	require.True(t, ok)
+	container := job.Spec.Template.Spec.Containers[0]
+	c := exec.CommandContext(t.Context(), program(t), append(container.Args, "--kubeconfig="+kubeconfig)...)
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage)
+	require.True(t, ok)
+	assert.Less(t, 1024*usage.Maxrss, container.Resources.Limits.Memory().Value()/2)
 }
