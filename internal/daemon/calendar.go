@@ -123,6 +123,7 @@ func (c *calendar) next(after time.Time) (due []config.Run, at time.Time) {
 func (c *calendar) execute(ctx context.Context, r config.Run, end time.Time) {
 	ctx, cancel := context.WithDeadlineCause(ctx, end, errWindowClosed)
 	defer cancel()
+	schedule.Pause(ctx, c.fleet.first())
 	waits := map[string]error{} // why a target was not available, by id
 	for pending := slices.Sorted(maps.Keys(c.watches())); len(pending) > 0; {
 		var later []string

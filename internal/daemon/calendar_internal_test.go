@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/fleet"
+	"github.com/ssdprobe/ssdprobe/internal/fleet/fleettest"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -171,5 +173,23 @@ func TestATaskThatDoesNotEndIsLeftBehind(t *testing.T) {
 		err := within(ctx, endTimeout, func() error { <-release; return nil })
 		require.ErrorContains(t, err, "a task has not ended within 20s")
 		require.ErrorIs(t, within(ctx, endTimeout, func() error { return assert.AnError }), assert.AnError)
+	})
+}
+
+// Thousands of nodes do not ask the API server for a permit at the moment at which a run becomes due on all of them.
+func TestNodesOfAFleetAskOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := []config.Run{{Suite: "none"}}
+		asked := map[time.Duration]bool{}
+		for range 20 {
+			w := &watch{}
+			c := toRun(t, &runs, map[string]*watch{"a": w})
+			c.fleet = &permits{semaphore: fleet.New(fleettest.NewShelf(), fleet.Options{Permits: 1, Duration: time.Hour})}
+			due := time.Now()
+			c.execute(t.Context(), runs[0], due.Add(time.Minute))
+			outcome(t, w, record.RunError) // it came to the suite, so its window was not over
+			asked[time.Since(due)] = true
+		}
+		assert.Greater(t, len(asked), 10)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -20,6 +21,9 @@ const (
 	fleetCheck = 10 * time.Minute
 	// fleetRetry is the same for a failed request.
 	fleetRetry = time.Minute
+	// fleetSpread is the longest time by which a run begins later, so that not all nodes ask at the same moment. It is
+	// below the shortest window of a run.
+	fleetSpread = 30 * time.Second
 )
 
 // errNotPermitted means that a run has to wait for other nodes, or for an answer of the API server.
@@ -51,6 +55,15 @@ func newPermits(c config.Config, log *slog.Logger) (*permits, error) {
 		return nil, err
 	}
 	return &permits{semaphore: s, log: log, status: record.CollectorStatus{Collector: "fleet", Success: true}}, nil
+}
+
+// first returns how long to wait before asking for a permit for a run that has become due: a random time, because it
+// becomes due on all nodes of the fleet at the same moment.
+func (p *permits) first() time.Duration {
+	if p == nil {
+		return 0
+	}
+	return rand.N(min(p.pause(), fleetSpread))
 }
 
 // pause returns how long to wait before asking for a permit again.

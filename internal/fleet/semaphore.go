@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,13 +16,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ErrTaken says that other nodes hold all permits.
+// readAtOnce is how many Leases an attempt reads at most. If thousands of nodes wait, reading all of them would make as many
+// requests as there are nodes, times the permits.
+const readAtOnce = 4
+
+// ErrTaken says that other nodes hold all permits that were looked at.
 var ErrTaken = errors.New("all leases are taken")
 
 // TakenError is ErrTaken with the names of the nodes that hold the permits.
-type TakenError struct{ Holders []string }
+type TakenError struct {
+	Holders []string
+	Others  int // permits that were not looked at
+}
 
-func (e *TakenError) Error() string { return ErrTaken.Error() + ": " + strings.Join(e.Holders, ", ") }
+func (e *TakenError) Error() string {
+	text := ErrTaken.Error() + ": " + strings.Join(e.Holders, ", ")
+	if e.Others > 0 {
+		text += fmt.Sprintf(", and %d others that this attempt did not read", e.Others)
+	}
+	return text
+}
 
 // Unwrap returns ErrTaken.
 func (e *TakenError) Unwrap() error { return ErrTaken }
@@ -82,10 +96,17 @@ func (s *Semaphore) Pause() time.Duration {
 	return s.duration/8 + rand.N(s.duration/4)
 }
 
-// Check reads each Lease and changes none. It returns why one cannot be read; a Lease that does not exist yet
+// some returns the names of a few Leases, chosen at random.
+func (s *Semaphore) some() []string {
+	names := slices.Clone(s.names)
+	rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return names[:min(readAtOnce, len(names))]
+}
+
+// Check reads a few Leases and changes none. It returns why one cannot be read; a Lease that does not exist yet
 // is not an error.
 func (s *Semaphore) Check(ctx context.Context) error {
-	for _, name := range s.names {
+	for _, name := range s.some() {
 		lease, err := s.get(ctx, name)
 		if err != nil {
 			return err
@@ -95,13 +116,13 @@ func (s *Semaphore) Check(ctx context.Context) error {
 	return nil
 }
 
-// Try takes a permit if one is free now. Errors: a *TakenError that names the holders, or why the API server
+// Try takes a permit if one of a few, chosen at random, is free now. Errors: a *TakenError that names the holders, or why the API server
 // did not answer or refused.
 func (s *Semaphore) Try(ctx context.Context) (*Permit, error) {
 	var holders []string
 	var refused []error
-	for _, i := range rand.Perm(len(s.names)) {
-		permit, holder, err := s.take(ctx, s.names[i])
+	for _, name := range s.some() {
+		permit, holder, err := s.take(ctx, name)
 		switch {
 		case permit != nil:
 			return permit, nil
@@ -116,7 +137,7 @@ func (s *Semaphore) Try(ctx context.Context) (*Permit, error) {
 	if len(refused) > 0 {
 		return nil, errors.Join(refused...)
 	}
-	return nil, &TakenError{holders}
+	return nil, &TakenError{holders, len(s.names) - len(holders)}
 }
 
 // Resume renews and returns the permit that already names this holder; nil when there is none. With OfNode, the

@@ -52,6 +52,44 @@ func TestAsManyAsMay(t *testing.T) {
 	})
 }
 
+// counter counts the Leases that are read.
+type counter struct {
+	*fleettest.Shelf
+	read int
+}
+
+func (c *counter) Get(ctx context.Context, name string) (*coordination.Lease, error) {
+	c.read++
+	return c.Shelf.Get(ctx, name)
+}
+
+// However many permits there are, thousands of waiting nodes do not overload the API server.
+func TestFewLeasesAreReadAtOnce(t *testing.T) {
+	const permits = 64
+	l := &counter{Shelf: fleettest.NewShelf()}
+	taken := func(s *Semaphore) (p *Permit) {
+		for p == nil {
+			p, _ = s.Try(t.Context()) // free permits are found sooner or later
+		}
+		return p
+	}
+	var one *Permit
+	for i := range permits {
+		one = taken(node(l, fmt.Sprintf("node-%d", i), permits))
+	}
+	waits := node(l, "waits", permits)
+	l.read = 0
+	_, err := waits.Try(t.Context())
+	require.ErrorIs(t, err, ErrTaken)
+	assert.LessOrEqual(t, l.read, 4)
+	assert.Regexp(t, `^all leases are taken: (node-\d+, ){4}and 60 others that this attempt did not read$`, err.Error())
+	l.read = 0
+	require.NoError(t, waits.Check(t.Context()))
+	assert.LessOrEqual(t, l.read, 4)
+	require.NoError(t, one.Release(t.Context()))
+	assert.Equal(t, one.Name(), taken(waits).Name())
+}
+
 func TestPermitOfAKilledNodeRunsOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fleettest.NewShelf()
