@@ -182,10 +182,10 @@ func TestDiskWarnings(t *testing.T) {
 // Attribute 197 of a Crucial MX500 flips between 0 and 1 by itself; only a higher count is a
 // warning. The reading is reported unchanged.
 func TestPendingSectorsThatFlip(t *testing.T) {
-	for name, least := range map[string]int64{"Current_Pending_ECC_Cnt": 2, "Current_Pending_Sector": 1, "": 1} {
+	for name, least := range map[string]int64{"Current_Pending_ECC_Cnt": 2, "Current_Pending_Sector": 1, "Total_Pending_Sectors": 1} {
 		for raw := range int64(4) {
 			h, err := health.ParseSmartctl(fmt.Appendf(nil,
-				`{"smartctl": {"exit_status": 0}, "ata_smart_attributes": {"table": [{"id": 197, "name": %q, "raw": {"value": %d}}]}}`, name, raw))
+				`{"smartctl": {"exit_status": 0}, "ata_smart_attributes": {"table": [{"id": 197, "name": %q, "raw": {"string": "%d"}}]}}`, name, raw))
 			require.NoError(t, err)
 			assert.Equal(t, &raw, h.PendingSectors)
 			assert.Equal(t, raw >= least, len(new(health.Recent).DiskWarnings(h)) == 1, "%s %d", name, raw)
