@@ -212,7 +212,7 @@ func TestComplete(t *testing.T) {
 	}
 
 	other := set
-	other.Coalescing = &record.Coalescing{Threshold: 1}
+	other.Coalescing = &record.Coalescing{Threshold: 8} // and no time: it does not wait for them
 	both := health.Complete(base, []record.Health{{Features: other}, {Features: set}})
 	assert.Equal(t, "11 / 200µs and off", both.Coalescing.String())
 	assert.Equal(t, both, health.Complete(base, []record.Health{{Features: set}, {Features: other}}), "in whatever order the kernel names the controllers")

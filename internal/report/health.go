@@ -152,8 +152,8 @@ func featureFacts(f record.Features) document.Facts {
 }
 
 func coalescingText(c record.Coalescing) string {
-	if c.String() == "off" {
-		return "off"
+	if c.String() == record.Off {
+		return record.Off
 	}
 	return fmt.Sprintf("interrupts after %s or %v", units.Plural(c.Threshold, "completion"), c.Time)
 }
