@@ -182,11 +182,7 @@ func diskFacts(d record.DiskHealth) document.Facts {
 
 // interruptFacts describes where interrupts were handled, and how many there are per I/O.
 func interruptFacts(i record.Interrupts) document.Facts {
-	var sum uint64
-	for _, q := range i.Queues {
-		sum += q.Count
-	}
-	facts := document.Facts{{Name: "interrupts", Value: units.Count(sum) + " since boot", Detail: true}}
+	facts := document.Facts{{Name: "interrupts", Value: units.Count(i.Count) + " since boot", Detail: true}}
 	if i.Remote != nil {
 		facts = append(facts, document.Fact{
 			Name: "remote interrupts", Value: units.Count(*i.Remote), More: " on CPUs of another NUMA node", Detail: *i.Remote == 0,
