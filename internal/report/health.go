@@ -112,7 +112,10 @@ func throttlingText(levels []record.Throttling) string {
 }
 
 func namespaceText(n record.NamespaceHealth) string {
-	text := units.DriveSize(int64(min(n.SizeBytes, math.MaxInt64)))
+	text := "of unknown size" // in a format that the controller does not list
+	if n.SizeBytes > 0 {
+		text = units.DriveSize(int64(min(n.SizeBytes, math.MaxInt64)))
+	}
 	if allocated, ok := n.AllocatedRatio(); ok {
 		text += ", " + units.Percent(allocated) + " of it allocated"
 	}
