@@ -32,18 +32,23 @@ type Stall struct {
 
 // ReadIOPressure reads /proc/pressure/io. The error matches os.ErrNotExist if the
 // kernel was built or booted without pressure information.
-func ReadIOPressure(fs sysfs.FS) (Pressure, error) { return readPressure(fs, "/proc/pressure/io") }
+func ReadIOPressure(fs sysfs.FS) (Pressure, error) {
+	return readPressure(fs, "/proc/pressure/io", "some", "full")
+}
 
-// ReadCPUPressure reads /proc/pressure/cpu. Its errors are those of ReadIOPressure.
-func ReadCPUPressure(fs sysfs.FS) (Pressure, error) { return readPressure(fs, "/proc/pressure/cpu") }
+// ReadCPUPressure reads /proc/pressure/cpu. Full means nothing there, and is absent before Linux 5.13. Its errors are
+// those of ReadIOPressure.
+func ReadCPUPressure(fs sysfs.FS) (Pressure, error) {
+	return readPressure(fs, "/proc/pressure/cpu", "some")
+}
 
-func readPressure(fs sysfs.FS, name string) (Pressure, error) {
+func readPressure(fs sysfs.FS, name string, lines ...string) (Pressure, error) {
 	f, err := fs.Open(name)
 	if err != nil {
 		return Pressure{}, noPressure(err)
 	}
 	defer f.Close()
-	p, err := ParsePressure(f)
+	p, err := ParsePressure(f, lines...)
 	return p, noPressure(err)
 }
 
@@ -56,9 +61,9 @@ func noPressure(err error) error {
 	return err
 }
 
-// ParsePressure parses the format of /proc/pressure/io. Both lines must be there;
-// unknown lines and values are ignored.
-func ParsePressure(r io.Reader) (Pressure, error) {
+// ParsePressure parses the format of /proc/pressure/io. The wanted lines, "some" or "full", must
+// be there; unknown lines and values are ignored.
+func ParsePressure(r io.Reader, wanted ...string) (Pressure, error) {
 	var p Pressure
 	seen := map[string]bool{}
 	lines := bufio.NewScanner(r)
@@ -77,8 +82,10 @@ func ParsePressure(r io.Reader) (Pressure, error) {
 	if err := lines.Err(); err != nil {
 		return Pressure{}, fmt.Errorf("read pressure: %w", err)
 	}
-	if !seen["some"] || !seen["full"] {
-		return Pressure{}, errors.New("parse pressure: a line for some and one for full are needed")
+	for _, kind := range wanted {
+		if !seen[kind] {
+			return Pressure{}, fmt.Errorf("parse pressure: a line for %s is needed", kind)
+		}
 	}
 	return p, nil
 }

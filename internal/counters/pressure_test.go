@@ -31,6 +31,14 @@ func TestReadIOPressure(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// Before Linux 5.13 the file of the CPUs has no line for full (Debian 11, RHEL 8).
+func TestReadCPUPressureOfOldKernels(t *testing.T) {
+	some := strings.SplitAfter(pressure, "\n")[0]
+	got, err := counters.ReadCPUPressure(sysfstest.Make(t, map[string]string{"proc/pressure/cpu": some}, nil))
+	require.NoError(t, err)
+	assert.Equal(t, counters.Stall{Average10: 0.015, Average60: 0.0225, Average300: 0.005, Total: 4270346 * time.Microsecond}, got.Some)
+}
+
 func TestReadIOPressureOfThisMachine(t *testing.T) {
 	got, err := counters.ReadIOPressure(sysfs.New("/"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -53,7 +61,7 @@ func TestParsePressureRefuses(t *testing.T) {
 		"overflow":     strings.Replace(pressure, "4270346", "9223372036854775807", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := counters.ParsePressure(strings.NewReader(text))
+			_, err := counters.ParsePressure(strings.NewReader(text), "some", "full")
 			require.Error(t, err)
 		})
 	}
@@ -64,7 +72,7 @@ func FuzzParsePressure(f *testing.F) {
 	f.Add("some avg10=NaN avg60=1e300 avg300=+Inf total=18446744073709551615\n")
 	f.Add("cpu x=1\n" + pressure)
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := counters.ParsePressure(strings.NewReader(text))
+		p, err := counters.ParsePressure(strings.NewReader(text), "some", "full")
 		if err != nil {
 			return
 		}

@@ -119,6 +119,7 @@ func TestGovernor(t *testing.T) {
 		{"powersave", []policy{{"0 1", "powersave", "intel_cpufreq", ""}}, "powersave",
 			"the governor of 2 of 2 CPUs saves power (powersave), which makes each I/O slower"},
 		{"the default of intel_pstate", []policy{{"0", "powersave", "intel_pstate", "balance_power"}}, "powersave (preference balance_power)", ""},
+		{"intel_pstate on a processor without HWP", []policy{{"0", "powersave", "intel_pstate", ""}}, "powersave", ""},
 		{"the default of amd-pstate", []policy{{"0", "powersave", "amd-pstate-epp", "balance_performance"}}, "powersave (preference balance_performance)", ""},
 		{"told to save power", []policy{{"0", "powersave", "intel_pstate", "power"}}, "powersave (preference power)",
 			"the governor of 1 of 1 CPUs saves power (powersave (preference power)), which makes each I/O slower"},

@@ -46,16 +46,16 @@ func readGovernor(a *attributes) governor {
 	return found
 }
 
-// hardware reports whether the processor itself chooses the frequency by a preference.
-// The name powersave then means nothing: it is the default of intel_pstate and amd-pstate
-// in their active modes (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst).
-func (g governing) hardware() bool {
-	return g.preference != "" && (g.driver == "intel_pstate" || g.driver == "amd-pstate-epp")
+// active reports whether the driver or the processor chooses the frequency, by the load. The name powersave then means
+// nothing: it is the default of intel_pstate and amd-pstate in their active modes
+// (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst). Without HWP, intel_pstate has no preference.
+func (g governing) active() bool {
+	return g.driver == "intel_pstate" || g.driver == "amd-pstate-epp"
 }
 
 // savesPower reports whether the CPU is kept slow.
 func (g governing) savesPower() bool {
-	if g.hardware() {
+	if g.active() {
 		return g.preference == "power"
 	}
 	return g.name == "powersave"
@@ -63,7 +63,7 @@ func (g governing) savesPower() bool {
 
 // String returns "powersave (preference balance_performance)".
 func (g governing) String() string {
-	if g.hardware() {
+	if g.active() && g.preference != "" {
 		return fmt.Sprintf("%s (preference %s)", g.name, g.preference)
 	}
 	return g.name

@@ -163,7 +163,7 @@ func featureFamilies() []family[record.Controller] {
 	}
 	return []family[record.Controller]{
 		ofHealth("ssdprobe_nvme_interrupt_coalescing_time_seconds", gauge,
-			"Longest time that the controller may collect completions before an interrupt (feature 08h), in seconds. 0 means no delay. Absent when not reported.",
+			"Longest time that the controller may collect completions before an interrupt (feature 08h), in seconds. 0 means no coalescing. Absent when not reported.",
 			coalescing(func(c record.Coalescing) float64 { return c.Time.Seconds() })),
 		ofHealth("ssdprobe_nvme_interrupt_coalescing_threshold", gauge, "Number of completions that the controller may collect before an interrupt (feature 08h). 1 means no coalescing. Absent when not reported.",
 			coalescing(func(c record.Coalescing) float64 { return float64(c.Threshold) })),

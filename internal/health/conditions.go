@@ -23,7 +23,7 @@ func Complete(c record.Conditions, controllers []record.Health) record.Condition
 		}
 		switch {
 		case f.Coalescing == nil:
-		case f.Coalescing.Threshold <= 1: // off, whatever the time
+		case f.Coalescing.String() == record.Off:
 			gathering = append(gathering, record.Coalescing{Threshold: 1})
 		default:
 			gathering = append(gathering, *f.Coalescing)

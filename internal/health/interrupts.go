@@ -26,6 +26,9 @@ const adminQueue = "0"
 type Meter struct {
 	fs      sysfs.FS
 	sources map[string]*meterState
+	// near holds the CPUs of each NUMA node that have ever been online: a node does not list the others, and what they
+	// counted stays local.
+	near map[int]map[int]bool
 }
 
 // meterState is what the meter remembers of one source.
@@ -43,7 +46,9 @@ type meterState struct {
 type count struct{ raw, total uint64 }
 
 // NewMeter returns a meter that has read nothing yet.
-func NewMeter(files sysfs.FS) *Meter { return &Meter{fs: files, sources: map[string]*meterState{}} }
+func NewMeter(files sysfs.FS) *Meter {
+	return &Meter{fs: files, sources: map[string]*meterState{}, near: map[int]map[int]bool{}}
+}
 
 // Read reads the interrupts of all sources at once, because the table of a large server
 // has megabytes. Sources without interrupts of their own are missing from the result.
@@ -214,11 +219,13 @@ func (m *Meter) node(number int) node {
 	} else if err != nil {
 		return node{err: err}
 	}
-	cpus := make(map[int]bool, len(set.CPUs))
-	for _, cpu := range set.CPUs {
-		cpus[cpu] = true
+	if m.near[number] == nil {
+		m.near[number] = map[int]bool{}
 	}
-	return node{cpus: cpus}
+	for _, cpu := range set.CPUs {
+		m.near[number][cpu] = true
+	}
+	return node{cpus: m.near[number]}
 }
 
 // affinity returns one of the CPU lists of an interrupt, empty when it cannot be read.

@@ -132,6 +132,34 @@ func TestCountsOnlyGrow(t *testing.T) {
 	assert.EqualValues(t, most+10+5+4, found["nvme0"].Queues[0].Count)
 }
 
+// A node lists only the CPUs that are online, so one that goes offline leaves the list. What it counted was local all the
+// same: otherwise the counter of remote interrupts would jump now, and that of the local ones would fall.
+func TestACPUThatGoesOfflineStaysNear(t *testing.T) {
+	m := newMachine(t)
+	meter := health.NewMeter(m.fs)
+	sources := nvme0(1)
+	sources[0].EveryQueue = true
+	read := func() (remote, local uint64) {
+		t.Helper()
+		found, err := meter.Read(time.Now(), sources)
+		require.NoError(t, err)
+		queues := found["nvme0"].Queues
+		return *found["nvme0"].Remote, *queues[len(queues)-1].Local
+	}
+	m.table([4]uint64{}, [4]uint64{}, [4]uint64{7, 0, 500, 3})
+	remote, local := read()
+	assert.EqualValues(t, 7, remote)
+	assert.EqualValues(t, 503, local)
+
+	m.set(map[string]string{
+		"sys/devices/system/node/node1/cpulist": "3\n",
+		"proc/interrupts":                       "      CPU0  CPU1 CPU3\n 42: 8 0 5 PCI-MSIX-0000:01:00.0 2-edge nvme0q2\n",
+	})
+	remote, local = read()
+	assert.EqualValues(t, 8, remote)
+	assert.EqualValues(t, 505, local)
+}
+
 // A controller that is being reset has no interrupts for a moment, and then starts from zero.
 func TestCountsOutliveAReset(t *testing.T) {
 	m := newMachine(t)

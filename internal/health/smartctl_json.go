@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -41,7 +42,8 @@ type answer struct {
 			ID   int    `json:"id"`
 			Name string `json:"name"`
 			Raw  struct {
-				Value int64 `json:"value"`
+				// String begins with the count. What smartctl prints as the value has the drive's other bytes in it, too.
+				String string `json:"string"`
 			} `json:"raw"`
 		} `json:"table"`
 	} `json:"ata_smart_attributes"`
@@ -53,7 +55,8 @@ const (
 	statusOpen  = 1 << 1
 )
 
-// The attributes of ATA drives that all vendors count in the same way.
+// The attributes of ATA drives that are read. Some vendors have something else at the last two, such as the amount of data read
+// (smartctl's drivedb.h); those are told by their names.
 const (
 	attributeReallocated   = 5
 	attributePending       = 197
@@ -102,14 +105,16 @@ func parseSmartctl(data []byte) (record.DiskHealth, error) {
 	}
 	if a.Attributes != nil {
 		for _, attribute := range a.Attributes.Table {
-			raw := attribute.Raw.Value
-			switch attribute.ID {
-			case attributeReallocated:
-				h.ReallocatedSectors = &raw
-			case attributePending:
-				h.PendingSectors, h.PendingFlips = &raw, attribute.Name == pendingThatFlips
-			case attributeUncorrectable:
-				h.UncorrectableSectors = &raw
+			number, _, _ := strings.Cut(attribute.Raw.String, " ") // "3 (2000 0)"
+			count, err := strconv.ParseInt(number, 10, 64)
+			switch id := attribute.ID; {
+			case err != nil:
+			case id == attributeReallocated:
+				h.ReallocatedSectors = &count
+			case id == attributePending && strings.Contains(attribute.Name, "Pending"):
+				h.PendingSectors, h.PendingFlips = &count, attribute.Name == pendingThatFlips
+			case id == attributeUncorrectable && strings.Contains(attribute.Name, "Uncor"):
+				h.UncorrectableSectors = &count
 			}
 		}
 	}

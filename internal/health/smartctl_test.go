@@ -45,6 +45,43 @@ func TestAnswersOfSmartctl(t *testing.T) {
 	}
 }
 
+// TestAttributesOfOtherMeaning: vendors count other things under the same numbers, which smartctl's names tell. The names
+// are those of its drivedb.h.
+func TestAttributesOfOtherMeaning(t *testing.T) {
+	for name, c := range map[string]struct {
+		attribute string
+		want      record.DiskHealth
+	}{
+		"what the host has read (OCZ Vector)": {`{"id": 198, "name": "Host_Reads_GiB", "raw": {"value": 81234, "string": "81234"}}`, record.DiskHealth{}},
+		"sectors read (Indilinx)":             {`{"id": 198, "name": "Read_Sectors_Tot_Ct", "raw": {"value": 81234, "string": "81234"}}`, record.DiskHealth{}},
+		"corrected errors (Xcel-10)":          {`{"id": 197, "name": "ECC_Error_Count", "raw": {"value": 81234, "string": "81234"}}`, record.DiskHealth{}},
+		"not in use (Phison)":                 {`{"id": 197, "name": "Not_In_Use", "raw": {"value": 81234, "string": "81234"}}`, record.DiskHealth{}},
+		"pending (Micron)": {
+			`{"id": 197, "name": "Pending_Sector_Count", "raw": {"value": 3, "string": "3"}}`, record.DiskHealth{PendingSectors: new(int64(3))},
+		},
+		"uncorrectable (Nytro)": {
+			`{"id": 198, "name": "Uncor_Read_Error_Ct", "raw": {"value": 3, "string": "3"}}`, record.DiskHealth{UncorrectableSectors: new(int64(3))},
+		},
+		"retired (SandForce)": {
+			`{"id": 5, "name": "Retired_Block_Count", "raw": {"value": 3, "string": "3"}}`, record.DiskHealth{ReallocatedSectors: new(int64(3))},
+		},
+		"other counts in the high bytes": {
+			`{"id": 5, "name": "Reallocated_Sector_Ct", "raw": {"value": 8589934592003, "string": "3 (2000 0)"}}`, record.DiskHealth{ReallocatedSectors: new(int64(3))},
+		},
+		"an attribute of 64 bits": {
+			`{"id": 199, "name": "Write_Sectors_Tot_Ct", "raw": {"value": 18446744073709551615, "string": "18446744073709551615"}}`, record.DiskHealth{},
+		},
+		"no number": {`{"id": 5, "name": "Reallocated_Sector_Ct", "raw": {"value": 3, "string": ""}}`, record.DiskHealth{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, err := health.ParseSmartctl([]byte(`{"smartctl": {"exit_status": 0}, "power_cycle_count": 1, "ata_smart_attributes": {"table": [` + c.attribute + `]}}`))
+			require.NoError(t, err)
+			c.want.PowerCycles = new(int64(1))
+			assert.Equal(t, c.want, h)
+		})
+	}
+}
+
 func TestAnswersThatAreNone(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"an old smartctl":       {"smartctl 6.6\nUNRECOGNIZED OPTION: json\n", "7.0 or later is needed"},

@@ -182,10 +182,10 @@ func TestDiskWarnings(t *testing.T) {
 // Attribute 197 of a Crucial MX500 flips between 0 and 1 by itself; only a higher count is a
 // warning. The reading is reported unchanged.
 func TestPendingSectorsThatFlip(t *testing.T) {
-	for name, least := range map[string]int64{"Current_Pending_ECC_Cnt": 2, "Current_Pending_Sector": 1, "": 1} {
+	for name, least := range map[string]int64{"Current_Pending_ECC_Cnt": 2, "Current_Pending_Sector": 1, "Total_Pending_Sectors": 1} {
 		for raw := range int64(4) {
 			h, err := health.ParseSmartctl(fmt.Appendf(nil,
-				`{"smartctl": {"exit_status": 0}, "ata_smart_attributes": {"table": [{"id": 197, "name": %q, "raw": {"value": %d}}]}}`, name, raw))
+				`{"smartctl": {"exit_status": 0}, "ata_smart_attributes": {"table": [{"id": 197, "name": %q, "raw": {"string": "%d"}}]}}`, name, raw))
 			require.NoError(t, err)
 			assert.Equal(t, &raw, h.PendingSectors)
 			assert.Equal(t, raw >= least, len(new(health.Recent).DiskWarnings(h)) == 1, "%s %d", name, raw)
@@ -212,7 +212,7 @@ func TestComplete(t *testing.T) {
 	}
 
 	other := set
-	other.Coalescing = &record.Coalescing{Threshold: 1}
+	other.Coalescing = &record.Coalescing{Threshold: 8} // and no time: it does not wait for them
 	both := health.Complete(base, []record.Health{{Features: other}, {Features: set}})
 	assert.Equal(t, "11 / 200µs and off", both.Coalescing.String())
 	assert.Equal(t, both, health.Complete(base, []record.Health{{Features: set}, {Features: other}}), "in whatever order the kernel names the controllers")

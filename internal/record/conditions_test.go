@@ -98,7 +98,7 @@ func texts() map[string]map[string]record.Conditions {
 			"off":                    {Coalescing: record.EachOf(coalescing(1, 0))},
 			"11 / 200µs":             {Coalescing: record.EachOf(coalescing(11, 200*time.Microsecond))},
 			"256 / 25.5ms":           {Coalescing: record.EachOf(coalescing(256, 25500*time.Microsecond))},
-			"2 / 0s":                 {Coalescing: record.EachOf(coalescing(2, 0))},
+			"2 / 0s":                 {Coalescing: record.EachOf(coalescing(1, 0))}, // the time switches it off
 			"off and 8 / 1ms":        {Coalescing: record.EachOf(coalescing(8, time.Millisecond), coalescing(1, 0))},
 			"8 / 1ms and 11 / 100µs": {Coalescing: record.EachOf(coalescing(8, time.Millisecond), coalescing(11, 100*time.Microsecond))},
 			"11 / 100µs and 8 / 1ms": {Coalescing: record.EachOf(coalescing(8, time.Millisecond), coalescing(11, 100*time.Microsecond))},

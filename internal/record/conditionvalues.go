@@ -201,6 +201,9 @@ func parseCondition(text string, to any) (err error) {
 			if err == nil {
 				v.Time, err = time.ParseDuration(wait)
 			}
+			if v.String() == Off { // "2 / 0s"
+				*v = Coalescing{Threshold: 1}
+			}
 		}
 	case *PowerState:
 		if v.Autonomous = text == "autonomous"; !v.Autonomous {

@@ -154,8 +154,8 @@ type Coalescing struct {
 
 // String returns text such as "11 / 200µs", or "off" when every completion interrupts at once.
 func (c Coalescing) String() string {
-	if c.Threshold <= 1 {
-		return "off"
+	if c.Threshold <= 1 || c.Time == 0 { // each field switches it off (NVMe Base Specification, Interrupt Coalescing)
+		return Off
 	}
 	return fmt.Sprintf("%d / %v", c.Threshold, c.Time)
 }

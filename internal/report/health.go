@@ -112,7 +112,10 @@ func throttlingText(levels []record.Throttling) string {
 }
 
 func namespaceText(n record.NamespaceHealth) string {
-	text := units.DriveSize(int64(min(n.SizeBytes, math.MaxInt64)))
+	text := "of unknown size" // in a format that the controller does not list
+	if n.SizeBytes > 0 {
+		text = units.DriveSize(int64(min(n.SizeBytes, math.MaxInt64)))
+	}
 	if allocated, ok := n.AllocatedRatio(); ok {
 		text += ", " + units.Percent(allocated) + " of it allocated"
 	}
@@ -152,8 +155,8 @@ func featureFacts(f record.Features) document.Facts {
 }
 
 func coalescingText(c record.Coalescing) string {
-	if c.String() == "off" {
-		return "off"
+	if c.String() == record.Off {
+		return record.Off
 	}
 	return fmt.Sprintf("interrupts after %s or %v", units.Plural(c.Threshold, "completion"), c.Time)
 }
@@ -182,11 +185,7 @@ func diskFacts(d record.DiskHealth) document.Facts {
 
 // interruptFacts describes where interrupts were handled, and how many there are per I/O.
 func interruptFacts(i record.Interrupts) document.Facts {
-	var sum uint64
-	for _, q := range i.Queues {
-		sum += q.Count
-	}
-	facts := document.Facts{{Name: "interrupts", Value: units.Count(sum) + " since boot", Detail: true}}
+	facts := document.Facts{{Name: "interrupts", Value: units.Count(i.Count) + " since boot", Detail: true}}
 	if i.Remote != nil {
 		facts = append(facts, document.Fact{
 			Name: "remote interrupts", Value: units.Count(*i.Remote), More: " on CPUs of another NUMA node", Detail: *i.Remote == 0,

@@ -30,3 +30,12 @@ func TestEveryFieldOfHealthIsShown(t *testing.T) {
 		}
 	})
 }
+
+// A queue that the controller no longer has counts in the total, as it does in the remote interrupts.
+func TestInterruptsOfQueuesThatAreGone(t *testing.T) {
+	facts := report.HealthFacts(record.Controller{Kind: record.ControllerVirtio, Interrupts: &record.Interrupts{
+		Count: 900, Remote: new(uint64(500)), Queues: []record.QueueInterrupts{{Queue: "1", Count: 10}},
+	}})
+	assert.Equal(t, "900 since boot", facts[0].Value)
+	assert.Equal(t, "500", facts[1].Value)
+}

@@ -125,6 +125,18 @@ func TestRefusedCommandsAreNotRepeated(t *testing.T) {
 	}
 }
 
+// TestANamespaceMayAppear: a Linux target refuses the identifiers of an id without a namespace for good
+// (nvmet_execute_identify_desclist), also if there is one later.
+func TestANamespaceMayAppear(t *testing.T) {
+	d, script := drive(t, nil)
+	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespaceIdentifiers, 1)).Refuse(0x400B).Return([]byte{4, 1, 0, 0, 2})
+	_, err := d.NamespaceIdentifiers(1)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	ids, err := d.NamespaceIdentifiers(1)
+	require.NoError(t, err)
+	assert.Equal(t, nvme.CommandSetZoned, *ids.CommandSet)
+}
+
 func TestRefusalHoldsForWhatWasAskedOnly(t *testing.T) {
 	d, script := drive(t, map[int][]byte{offsetCTRATT: {0x10, 0}, offsetENDGIDMAX: {2}})
 	group := func(id uint16) nvme.Command {

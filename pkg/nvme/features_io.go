@@ -27,9 +27,9 @@ func (d *Device) Queues() (Queues, error) {
 }
 
 // InterruptCoalescing says how many completions the controller may gather, and for how long,
-// before it raises an interrupt, feature 08h (Figure 446).
+// before it raises an interrupt, feature 08h (Figure 446). It is off if Time is 0 or Threshold is 1.
 type InterruptCoalescing struct {
-	Time      time.Duration // a multiple of 100 µs up to 25.5 ms; 0 for no delay
+	Time      time.Duration // a multiple of 100 µs up to 25.5 ms
 	Threshold int           // completion queue entries, 1 to 256
 }
 

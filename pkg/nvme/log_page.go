@@ -107,9 +107,13 @@ func (d *Device) supportsLog(page LogPage) (bool, error) {
 		if d.logPages == nil {
 			_, err = d.SupportedLogPages()
 		}
-		// If the controller refuses the list that it claims to have, the rules below apply.
-		if refusal := (*StatusError)(nil); !errors.As(err, &refusal) {
-			return err == nil && d.logPages.Has(page), err
+		// If the controller refuses the list that it claims to have, or the list does not even have itself, the rules below apply.
+		switch refusal := (*StatusError)(nil); {
+		case errors.As(err, &refusal):
+		case err != nil:
+			return false, err
+		case d.logPages.Has(LogSupportedPages):
+			return d.logPages.Has(page), nil
 		}
 	}
 	switch page {

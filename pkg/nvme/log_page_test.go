@@ -13,10 +13,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
 )
 
-// supportedPages returns log page 00h with the given pages in it.
+// supportedPages returns log page 00h with itself and the given pages in it.
 func supportedPages(ids ...nvme.LogPage) []byte {
 	page := make([]byte, 1024)
-	for _, id := range ids {
+	for _, id := range append(ids, nvme.LogSupportedPages) {
 		page[4*int(id)] = 1
 	}
 	return page
@@ -25,7 +25,7 @@ func supportedPages(ids ...nvme.LogPage) []byte {
 func TestListOfLogPagesDecides(t *testing.T) {
 	// By Identify Controller there would be no self-tests, and SMART would be mandatory.
 	d, script := drive(t, map[int][]byte{offsetLPA: {0x20}, offsetOACS: {0, 0}})
-	script.On(logPage(nvme.LogSupportedPages)).Return(supportedPages(nvme.LogSelfTests, nvme.LogSupportedPages))
+	script.On(logPage(nvme.LogSupportedPages)).Return(supportedPages(nvme.LogSelfTests))
 	script.On(logPage(nvme.LogSelfTests)).Return([]byte{0x01, 50})
 
 	tests, err := d.SelfTests()
@@ -41,6 +41,18 @@ func TestListOfLogPagesDecides(t *testing.T) {
 func TestRefusedListOfLogPagesIsDoneWithout(t *testing.T) {
 	d, script := drive(t, map[int][]byte{offsetLPA: {0x20}})
 	script.On(logPage(nvme.LogSupportedPages)).Refuse(0x4109)
+	script.On(smartLog).Return(nil)
+	for range 2 {
+		require.NoError(t, smart(d))
+	}
+	assert.Len(t, script.Sent(), 4, "identify, the list once, smart twice")
+}
+
+// TestBlankListOfLogPagesIsDoneWithout: before revision 2.0 the bit was reserved, and firmware answers pages that it does
+// not know with zeros.
+func TestBlankListOfLogPagesIsDoneWithout(t *testing.T) {
+	d, script := drive(t, map[int][]byte{offsetLPA: {0x20}})
+	script.On(logPage(nvme.LogSupportedPages)).Return(nil)
 	script.On(smartLog).Return(nil)
 	for range 2 {
 		require.NoError(t, smart(d))

@@ -17,7 +17,7 @@ type Namespace struct {
 	Shared           bool // NMIC bit 0
 	WriteProtected   bool // NSATTR bit 0
 
-	Formats []LBAFormat // LBAF0 and following, 1 to 64 entries
+	Formats []LBAFormat // LBAF0 and following, 1 to 64 entries (NLBAF, NULBAF)
 	Format  LBAFormat   // the format in use; zero when Formats has no entry FormatIndex
 	// FormatIndex is the index of the format in use, 0 to 63 (FLBAS bits 3:0 and 6:5).
 	FormatIndex int
@@ -147,7 +147,8 @@ func DecodeNamespace(b []byte) (Namespace, error) {
 }
 
 func decodeFormats(p page) []LBAFormat {
-	formats := make([]LBAFormat, min(int(p[25])+1, 64))
+	// NLBAF is one less than the number of formats. NULBAF is the number of those after them that have attributes of their own.
+	formats := make([]LBAFormat, min(int(p[25])+1+int(p[82]), 64))
 	for i := range formats {
 		entry := p[128+4*i:]
 		formats[i] = LBAFormat{MetadataBytes: entry.u16(0), RelativePerformance: entry[3] & 3}

@@ -160,6 +160,8 @@ func TestNamespaceOffsets(t *testing.T) {
 		{"NSFEAT", 24, []byte{0x11}, func(n *n) { n.ThinProvisioning = true }},
 		{"NLBAF", 25, []byte{63}, func(n *n) { n.Formats = make([]LBAFormat, 64) }},
 		{"NLBAF beyond 64 formats", 25, []byte{255}, func(n *n) { n.Formats = make([]LBAFormat, 64) }},
+		{"NULBAF", 82, []byte{2}, func(n *n) { n.Formats = make([]LBAFormat, 3) }},
+		{"NULBAF beyond 64 formats", 82, []byte{255}, func(n *n) { n.Formats = make([]LBAFormat, 64) }},
 		{"FLBAS metadata", 26, []byte{0x10}, func(n *n) { n.MetadataInline = true }},
 		{"DPS", 29, []byte{0x0B}, func(n *n) { n.Protection = Protection{Type: 3, First: true} }},
 		{"NMIC", 30, []byte{1}, func(n *n) { n.Shared = true }},
@@ -211,6 +213,11 @@ func TestNamespaceFormatInUse(t *testing.T) {
 	n, err := DecodeNamespace(page(2, 5))
 	require.NoError(t, err)
 	assert.Equal(t, LBAFormat{}, n.Format, "an index beyond the formats")
+	unique := page(16, 0x21)
+	unique[82] = 2
+	n, err = DecodeNamespace(unique)
+	require.NoError(t, err)
+	assert.Equal(t, LBAFormat{DataBytes: 512, MetadataBytes: 17}, n.Format, "a format with attributes of its own")
 	unusable := page(1, 0)
 	unusable[130] = 8
 	n, err = DecodeNamespace(unusable)

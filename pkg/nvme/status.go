@@ -100,9 +100,10 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// final reports whether sending the command again would only add to the error log.
+// final reports whether sending the command again would only add to the error log. A namespace that does not exist may
+// be created or attached later.
 func (e *StatusError) final() bool {
-	return e.Status.DoNotRetry() || e.Is(errors.ErrUnsupported)
+	return e.Status.DoNotRetry() && !e.Is(fs.ErrNotExist) || e.Is(errors.ErrUnsupported)
 }
 
 // The statuses that Is maps to an error.
