@@ -26,7 +26,8 @@ func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 	case record.Stable, record.Learning:
 	}
 	if x.Maturity == record.Early {
-		return "No alarm: while the baseline is early, only rounds that are 1.7 times slower for five minutes raise one."
+		return fmt.Sprintf("No alarm: while the baseline is early, only rounds that are more than %s slower for five minutes raise one. "+
+			"That is well above what rounds did while it was learned.", units.Ratio(s.FarAbove))
 	}
 	return "No alarm. " + mostEvidence(x, s)
 }
