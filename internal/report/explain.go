@@ -93,6 +93,9 @@ func baselineText(x drift.Explanation) string {
 	if x.Blocks > 0 {
 		text += fmt.Sprintf(" in %s", units.Plural(x.Blocks, "five-minute block"))
 	}
+	if x.MinLoad == x.MaxLoad {
+		return text + fmt.Sprintf(", under %s load from others", units.Percent(x.MaxLoad))
+	}
 	return text + fmt.Sprintf(", under %.0f to %s load from others", 100*x.MinLoad, units.Percent(x.MaxLoad))
 }
 

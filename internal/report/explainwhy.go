@@ -45,7 +45,7 @@ func causeText(recent []drift.Block, i int, s drift.StatisticExplanation) string
 		return fmt.Sprintf("Slow rounds have become common: %d of the last %s have a round that is more than %s slower; in the baseline, %s of the blocks do. "+
 			"The median round is as before, so the ratio is about 1.", slow, units.Plural(len(recent), "block"), units.Ratio(s.SlowAbove), units.Percent(s.SlowShare))
 	case record.ByLargeShift:
-		return "Nearly every round in five minutes was far too slow, so the alarm was raised at once."
+		return "At the onset, nearly every round was far too slow, so the alarm did not wait for whole blocks."
 	case record.ByLevel:
 	}
 	return "The level has moved: a CUSUM has reached its threshold, and the shift is large enough to matter."
