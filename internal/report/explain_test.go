@@ -73,6 +73,17 @@ func TestExplainTheLimitOfAnEarlyBaseline(t *testing.T) {
 	}
 }
 
+// The range beside the bars is that of the blocks, not that of the scale, which noise must not fill.
+func TestExplainHasTheRangeOfTheBlocks(t *testing.T) {
+	x := explained("none", "quiet", 30*time.Hour)
+	for ratios, want := range map[[2]float64]string{{1.39, 1.39}: "the last 2 blocks, 1.39×", {1.39, 1.41}: "the last 2 blocks, 1.39× to 1.41×"} {
+		x.Probes[0].Recent = []drift.Block{{Ratios: drift.Values{ratios[0], 1, 1, 1}}, {Ratios: drift.Values{ratios[1], 1, 1, 1}}}
+		var b strings.Builder
+		require.NoError(t, report.Explain(&b, x))
+		assert.Contains(t, b.String(), want+"\n")
+	}
+}
+
 func TestExplain(t *testing.T) {
 	noted := explained("none", "quiet", 30*time.Hour)
 	noted.Probes[0].UnjudgedBlocks = 12
