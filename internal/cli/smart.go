@@ -99,7 +99,7 @@ func sourcesOf(host sysfs.FS, name string) ([]health.Source, error) {
 	if len(sources) == 0 {
 		name := d.Name
 		if d.Transport != "" {
-			name += " (" + string(d.Transport) + ")"
+			name += " (" + d.Transport + ")"
 		}
 		return nil, fmt.Errorf("%s does not report its health; only NVMe, SATA and SAS drives do", name)
 	}

@@ -34,7 +34,7 @@ func TestOnlyAReasonInWordsIsQuoted(t *testing.T) {
 	s, err := newServer(other.URL, other.Client(), 1<<20)
 	require.NoError(t, err)
 	_, err = s.Range(t.Context(), "up", time.Unix(0, 0), time.Unix(60, 0), time.Minute)
-	assert.EqualError(t, err, other.URL+": it answers 404 Not Found")
+	require.EqualError(t, err, other.URL+": it answers 404 Not Found")
 	body = "404 page not found\n"
 	_, err = s.Range(t.Context(), "up", time.Unix(0, 0), time.Unix(60, 0), time.Minute)
 	assert.EqualError(t, err, other.URL+": it answers 404 Not Found (404 page not found)")
