@@ -162,7 +162,7 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		if len(args) == 0 {
-			name := strings.ToLower(strings.TrimSuffix(strings.Fields(c.Use)[1], "…"))
+			name := strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(strings.Fields(c.Use)[1], "…")), "|", " or ")
 			example, _, _ := strings.Cut(strings.TrimSpace(c.Example), "\n")
 			return usage(fmt.Errorf("a %s is missing, e.g. %s; see %s --help", name, example, c.CommandPath()))
 		}

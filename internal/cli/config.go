@@ -91,6 +91,9 @@ func (a *app) showConfig() error {
 	if err != nil {
 		return err
 	}
+	if a.configFile == "" { // a daemon on this machine may have one
+		_, _ = fmt.Fprintln(a.stderr, "no configuration file is named by --config or $SSDPROBE_CONFIG, so these are the defaults")
+	}
 	return a.print(c.YAML())
 }
 

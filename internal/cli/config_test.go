@@ -25,3 +25,18 @@ func TestRecipesOfTheDocumentation(t *testing.T) {
 		})
 	}
 }
+
+// Without a file, config show prints the defaults. A daemon with a file has others, so it says so, beside the YAML.
+func TestConfigShowWithoutAFileSaysSo(t *testing.T) {
+	t.Setenv("SSDPROBE_CONFIG", "")
+	const says = "no configuration file is named by --config or $SSDPROBE_CONFIG, so these are the defaults\n"
+	got := in("config", "show")
+	assert.Zero(t, got.code)
+	assert.Equal(t, says, got.stderr)
+	path := file(t, "ssdprobe.yaml", got.stdout)
+	named := in("config", "show", "--config", path)
+	assert.Equal(t, got.stdout, named.stdout)
+	assert.Empty(t, named.stderr)
+	t.Setenv("SSDPROBE_CONFIG", path)
+	assert.Empty(t, in("config", "show").stderr)
+}

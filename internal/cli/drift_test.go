@@ -347,7 +347,7 @@ func TestAcceptIsRefusedForTheReasonThatCounts(t *testing.T) {
 		return in(append([]string{"drift", "accept", "nvme0n1", "--note", "x", "--state-dir", at}, more...)...)
 	}
 
-	const moving = `^ssdprobe: accept the current level of eui\.1: p50: it is [\d.]+ times slower .*: the level is moving; wait .* \(probe read-4k\)\n$`
+	const moving = `^ssdprobe: accept the current level of eui\.1: p50: it has been [\d.]+ times slower .*: the level is moving; wait .* \(probe read-4k\)\n$`
 	for _, more := range [][]string{nil, {"--probe", "read-4k"}} {
 		refused := accept(more...)
 		assert.Equal(t, 1, refused.code)

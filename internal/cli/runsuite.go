@@ -181,7 +181,7 @@ func advice(refused *safety.RefusedError) string {
 	}
 	text := ""
 	if found[safety.KindSerial] {
-		text += "\n--destroy SERIAL allows it, and all that is on the device is lost. Suites that have the parameter writes only read with --set writes=no"
+		text += "\n--destroy SERIAL allows it, and all that is on the device is lost. With --set writes=no, a suite that has this parameter only reads"
 	}
 	if found[safety.KindUnknownData] {
 		text += "\nif nobody needs that data, --destroy-unknown-data allows overwriting it"

@@ -97,7 +97,11 @@ func sourcesOf(host sysfs.FS, name string) ([]health.Source, error) {
 	sources := health.Sources(host, []record.Device{d})
 	sources = slices.DeleteFunc(sources, func(s health.Source) bool { return s.Kind == record.ControllerVirtio })
 	if len(sources) == 0 {
-		return nil, fmt.Errorf("%s (%s) does not report its health; only NVMe, SATA and SAS drives do", d.Name, d.Transport)
+		name := d.Name
+		if d.Transport != "" {
+			name += " (" + d.Transport + ")"
+		}
+		return nil, fmt.Errorf("%s does not report its health; only NVMe, SATA and SAS drives do", name)
 	}
 	return sources, nil
 }

@@ -32,6 +32,9 @@ func hostWithDisks(t *testing.T) (config string) {
 		scsi + "/subsystem": "/sys/bus/scsi", virtio + "/subsystem": "/sys/bus/virtio", nvme + "/subsystem": "/sys/class/nvme",
 		"sys/class/nvme/nvme0": "/" + nvme,
 	}
+	loop := "sys/devices/virtual/block/loop0"
+	files[loop+"/dev"], files[loop+"/size"], files[loop+"/loop/backing_file"] = "7:0\n", "2048\n", "/srv/image\n"
+	files[loop+"/queue/logical_block_size"], links["sys/block/loop0"] = "512\n", "/"+loop
 	for disk, at := range map[string]string{"sda": scsi + "/block/sda", "vda": virtio + "/block/vda", "nvme0n1": nvme + "/nvme0n1"} {
 		files[at+"/dev"], files[at+"/size"] = "8:"+disk[len(disk)-1:]+"\n", "2048\n"
 		files[at+"/queue/logical_block_size"] = "512\n"
@@ -93,6 +96,7 @@ func TestSmartThatCannotBeRead(t *testing.T) {
 	smartctl(t, "built/permission")
 	for name, c := range map[string]struct{ device, says string }{
 		"a virtual disk":               {"vda", "vda (virtio) does not report its health; only NVMe, SATA and SAS drives do"},
+		"a loop device":                {"loop0", "loop0 does not report its health; only NVMe, SATA and SAS drives do"},
 		"a controller without node":    {"nvme0", "health of nvme0: open nvme: stat"},
 		"by its path":                  {"/dev/nvme0", "health of nvme0: open nvme: stat"},
 		"by one of its namespaces":     {"nvme0n1", "health of nvme0: open nvme: stat"},

@@ -173,6 +173,7 @@ func TestHelpShowsExamples(t *testing.T) {
 
 // Every command that needs an argument names it, with an example of its own.
 func TestMissingArgumentIsNamed(t *testing.T) {
+	assert.Contains(t, in("report").stderr, "a file or folder is missing, e.g. ssdprobe report run.json")
 	missing := 0
 	for _, path := range commands(t) {
 		help := in(append(path, "--help")...)

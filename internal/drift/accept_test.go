@@ -53,7 +53,7 @@ func TestNoLevelIsAcceptedWhileItMoves(t *testing.T) {
 	require.Equal(t, record.Regressed, h.p50().State)
 	_, err := accept()
 	require.ErrorIs(t, err, drift.ErrMoving)
-	require.ErrorContains(t, err, "since a few minutes only")
+	require.ErrorContains(t, err, "for a few minutes only")
 	h.run(3*time.Hour, 2, record.Conditions{})
 	state, err := accept()
 	require.NoError(t, err)

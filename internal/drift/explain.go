@@ -41,6 +41,8 @@ type StatisticExplanation struct {
 	// such a round.
 	SlowAbove float64 `json:"slow_above,omitempty"`
 	SlowShare float64 `json:"slow_share,omitempty"`
+	// FarAbove is the ratio above which nearly all rounds of five minutes raise an alarm without waiting for whole blocks.
+	FarAbove float64 `json:"far_above,omitempty"`
 	// Others is how many times slower than usual the other drives of the host were in the last block, and Host is the
 	// ratio that was taken off this drive for it. Both are 0 when there are too few others.
 	Others   float64    `json:"others,omitempty"`
@@ -111,7 +113,11 @@ func (t *Tracker) Explain(now time.Time) Explanation {
 	out.MinLoad, out.MaxLoad = float64(b.MinLoad)/1000, float64(b.MaxLoad)/1000
 	out.Work = t.explainWork()
 	for i := range out.Statistics {
-		if n := &b.Of[i]; n.knowsNoise() {
+		n := &b.Of[i]
+		if n.learned() {
+			out.Statistics[i].FarAbove = n.LargeAbove.Ratio()
+		}
+		if n.knowsNoise() {
 			t.explain(i, n, &out.Statistics[i])
 		}
 	}

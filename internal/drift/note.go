@@ -100,11 +100,11 @@ func (t *Tracker) steady(i int) (Shift, error) {
 	level := t.now(i).middle
 	last, blocks := t.level(i, since, steadyBlocks)
 	if blocks < steadyBlocks {
-		return 0, fmt.Errorf("it is %.2f times slower since a few minutes only: %w", level.Ratio(), ErrMoving)
+		return 0, fmt.Errorf("it has been %.2f times slower for a few minutes only: %w", level.Ratio(), ErrMoving)
 	}
 	apart := max(last-level, level-last)
 	if n := &t.current().Baseline.Of[i]; apart > max(t.settings.smallest(), 2*n.error(steadyBlocks)) {
-		return 0, fmt.Errorf("it is %.2f times slower since its onset, and %.2f times in the last blocks: %w", level.Ratio(), last.Ratio(), ErrMoving)
+		return 0, fmt.Errorf("it has been %.2f times slower since its onset, and %.2f times in the last blocks: %w", level.Ratio(), last.Ratio(), ErrMoving)
 	}
 	return level, nil
 }

@@ -302,6 +302,19 @@ func TestASuspicionThatNothingConfirmsIsUnknown(t *testing.T) {
 	assert.Equal(t, record.Unjudged, verdict(90*time.Minute))
 }
 
+// Nobody has judged a drive that was just added: the reason is known.
+func TestANewDriveSaysWhyItIsUnknown(t *testing.T) {
+	n := judge.NewNode(drift.Default())
+	n.AddDrive(judge.Drive{ID: "d00", Model: "X", SizeBytes: 1 << 40})
+	why := func() *record.WhyUnjudged {
+		v, _ := n.Verdict("d00")
+		return v.Unjudged
+	}
+	assert.Equal(t, &record.WhyUnjudged{Reason: record.ReasonNoRounds}, why())
+	n.Advance(time.Unix(60, 0))
+	assert.Equal(t, &record.WhyUnjudged{Reason: record.ReasonNoRounds}, why())
+}
+
 func TestARemovedDriveIsForgotten(t *testing.T) {
 	m := newMachine(t, 3)
 	m.run(time.Hour, steady)

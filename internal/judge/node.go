@@ -105,7 +105,7 @@ func (n *Node) AddDrive(d Drive) {
 		}
 		return
 	}
-	added := &drive{Drive: d, physical: physical, told: record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}}
+	added := &drive{Drive: d, physical: physical, told: record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive, Unjudged: noRounds()}}
 	n.recall(added)
 	n.drives = append(n.drives, added)
 	n.byID[d.ID] = added

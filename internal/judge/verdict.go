@@ -158,8 +158,14 @@ func (d *drive) unjudged(now time.Time) (why *record.WhyUnjudged) {
 			why = x
 		}
 	}
+	if len(d.sources) == 0 {
+		return noRounds()
+	}
 	return why
 }
+
+// noRounds is the reason before the first round.
+func noRounds() *record.WhyUnjudged { return &record.WhyUnjudged{Reason: record.ReasonNoRounds} }
 
 // drifted yields the statistics of the source that have regressed or are suspect.
 func (s *source) drifted() iter.Seq[record.Drift] {

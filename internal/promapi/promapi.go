@@ -89,7 +89,7 @@ func unanswered(code, body string) error {
 		err = ErrUnauthorized
 	}
 	why, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	if why == "" || len(why) > 100 || strings.HasPrefix(why, "<") { // an HTML page, or nothing short enough to quote
+	if why == "" || len(why) > 100 || strings.ContainsAny(why[:1], "<{") { // an HTML page, JSON, or nothing short enough to quote
 		return err
 	}
 	return fmt.Errorf("%w (%s)", err, printable.Text(why))

@@ -98,7 +98,7 @@ func (p *ProbeStatus) ExplainUnjudged(problem string, now time.Time) {
 }
 
 // ExplainVerdict replaces the reason "no rounds" of the verdict with that of a probe, where a probe has a more
-// specific one.
+// specific one, or else with the problem of the target.
 func (t *TargetStatus) ExplainVerdict() {
 	if t.Verdict == nil || t.Verdict.Unjudged == nil || t.Verdict.Unjudged.Reason != ReasonNoRounds {
 		return
@@ -110,6 +110,9 @@ func (t *TargetStatus) ExplainVerdict() {
 				return
 			}
 		}
+	}
+	if t.Problem != "" {
+		t.Verdict.Unjudged = &WhyUnjudged{Reason: ReasonUnavailable, Detail: t.Problem, Since: t.Verdict.Unjudged.Since}
 	}
 }
 

@@ -61,6 +61,13 @@ func TestTheLastRoundSaysWhyThereWereNone(t *testing.T) {
 	}
 }
 
+func TestATargetWithoutRoundsHasItsProblemAsTheReason(t *testing.T) {
+	target := record.TargetStatus{Problem: "filling the probe file: 9 of 64 MiB"}
+	target.Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonNoRounds}}
+	target.ExplainVerdict()
+	assert.Equal(t, "the target cannot be probed: filling the probe file: 9 of 64 MiB", target.Verdict.Unjudged.String())
+}
+
 func TestEveryReasonHasWords(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range record.UnjudgedReasons() {

@@ -93,6 +93,9 @@ func baselineText(x drift.Explanation) string {
 	if x.Blocks > 0 {
 		text += fmt.Sprintf(" in %s", units.Plural(x.Blocks, "five-minute block"))
 	}
+	if x.MinLoad == x.MaxLoad {
+		return text + fmt.Sprintf(", under %s load from others", units.Percent(x.MaxLoad))
+	}
 	return text + fmt.Sprintf(", under %.0f to %s load from others", 100*x.MinLoad, units.Percent(x.MaxLoad))
 }
 
@@ -146,8 +149,13 @@ func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) [
 		if !slices.ContainsFunc(ratios, func(r float64) bool { return r > 0 }) {
 			return blocks // nothing was compared
 		}
-		bars, low, high := plot.Bars(ratios)
-		blocks = append(blocks, document.List("", fmt.Sprintf("%s  the last %s, %s to %s", bars, units.Plural(len(ratios), "block"), units.Ratio(low), units.Ratio(high))))
+		bars, _, _ := plot.Bars(ratios)
+		known := slices.DeleteFunc(ratios, func(r float64) bool { return r <= 0 })
+		between, high := units.Ratio(slices.Min(known)), units.Ratio(slices.Max(known))
+		if high != between {
+			between += " to " + high
+		}
+		blocks = append(blocks, document.List("", fmt.Sprintf("%s  the last %s, %s", bars, units.Plural(len(x.Recent), "block"), between)))
 	}
 	if s.NoiseUpper > 0 {
 		blocks = append(blocks, document.Sentence(normalText(s)))

@@ -42,6 +42,48 @@ func TestExplainTrafficAlone(t *testing.T) {
 	assert.NotContains(t, b.String(), "No probe runs")
 }
 
+// An early baseline of rounds that varied allows for that, so the limit is higher than on a steady drive.
+func TestExplainTheLimitOfAnEarlyBaseline(t *testing.T) {
+	for name, c := range map[string]struct {
+		every time.Duration // one round in three takes that long
+		want  string
+	}{
+		"steady": {100 * time.Microsecond, "more than 1.70× slower for five minutes raise one."},
+		"varied": {300 * time.Microsecond, "more than 5.10× slower for five minutes raise one."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			settings := drift.Default()
+			settings.BaselineRounds = 30
+			tracker := drift.NewTracker(settings)
+			for i := range 30 {
+				p := 100e-6
+				if i%3 == 0 {
+					p = c.every.Seconds()
+				}
+				tracker.AddRound(drift.Round{Time: drifttest.Start().Add(time.Duration(i) * time.Second), Values: drift.Values{p, p, p, 1 / p}}, record.Conditions{})
+			}
+			x := report.Explained{Time: drifttest.Start().Add(time.Minute), Node: "storage-07", TargetID: "eui.1", Path: "/dev/nvme0n1"}
+			x.Probes = []report.ProbeExplained{{Probe: "read-4k", Explanation: tracker.Explain(time.Time{})}}
+			var b strings.Builder
+			require.NoError(t, report.Explain(&b, x))
+			got := strings.Join(strings.Fields(b.String()), " ")
+			assert.Contains(t, got, c.want)
+			assert.Contains(t, got, ", under 0.0 % load from others", "not 0 to 0.0 %")
+		})
+	}
+}
+
+// The range beside the bars is that of the blocks, not that of the scale, which noise must not fill.
+func TestExplainHasTheRangeOfTheBlocks(t *testing.T) {
+	x := explained("none", "quiet", 30*time.Hour)
+	for ratios, want := range map[[2]float64]string{{1.39, 1.39}: "the last 2 blocks, 1.39×", {1.39, 1.41}: "the last 2 blocks, 1.39× to 1.41×"} {
+		x.Probes[0].Recent = []drift.Block{{Ratios: drift.Values{ratios[0], 1, 1, 1}}, {Ratios: drift.Values{ratios[1], 1, 1, 1}}}
+		var b strings.Builder
+		require.NoError(t, report.Explain(&b, x))
+		assert.Contains(t, b.String(), want+"\n")
+	}
+}
+
 func TestExplain(t *testing.T) {
 	noted := explained("none", "quiet", 30*time.Hour)
 	noted.Probes[0].UnjudgedBlocks = 12

@@ -26,7 +26,8 @@ func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 	case record.Stable, record.Learning:
 	}
 	if x.Maturity == record.Early {
-		return "No alarm: while the baseline is early, only rounds that are 1.7 times slower for five minutes raise one."
+		return fmt.Sprintf("No alarm: while the baseline is early, only rounds that are more than %s slower for five minutes raise one. "+
+			"That is well above what rounds did while it was learned.", units.Ratio(s.FarAbove))
 	}
 	return "No alarm. " + mostEvidence(x, s)
 }
@@ -44,7 +45,7 @@ func causeText(recent []drift.Block, i int, s drift.StatisticExplanation) string
 		return fmt.Sprintf("Slow rounds have become common: %d of the last %s have a round that is more than %s slower; in the baseline, %s of the blocks do. "+
 			"The median round is as before, so the ratio is about 1.", slow, units.Plural(len(recent), "block"), units.Ratio(s.SlowAbove), units.Percent(s.SlowShare))
 	case record.ByLargeShift:
-		return "Nearly every round in five minutes was far too slow, so the alarm was raised at once."
+		return "At the onset, nearly every round was far too slow, so the alarm did not wait for whole blocks."
 	case record.ByLevel:
 	}
 	return "The level has moved: a CUSUM has reached its threshold, and the shift is large enough to matter."

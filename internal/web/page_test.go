@@ -87,6 +87,12 @@ func TestPageIsNotGreenWhereOnlyAPartIsJudged(t *testing.T) {
 	body = devicePage(t, serve(t, o).URL, recordtest.HealthyID)
 	shows(t, body, "p99, because it takes a day to learn what is normal")
 
+	// An early baseline shows only large shifts, so a drive may be several times slower and "stable".
+	shows(t, body, `<div class="good">`)
+	baseline := *alone.Targets[0].Probes[0].Baseline
+	baseline.Maturity, alone.Targets[0].Probes[0].Baseline = record.Early, &baseline
+	hides(t, devicePage(t, serve(t, o).URL, recordtest.HealthyID), `<div class="good">`)
+
 	last := alone.Targets[0].Probes[0].Last
 	shows(t, body, `<strong class="good">ok</strong>`)
 	last.Start = alone.Time.Add(-2 * time.Hour)

@@ -227,6 +227,9 @@ func newFigureView(p record.ProbeStatus, s record.Statistic, now time.Time) figu
 	for _, d := range p.Drift {
 		if d.Statistic == s && d.State != record.Learning {
 			v.Tone, v.State = stateTone(d.State), string(d.State)
+			if b := learned(p); v.Tone == toneGood && b != nil && b.Maturity == record.Early {
+				v.Tone = toneQuiet // only a large shift is judged, so it may be several times slower
+			}
 			v.Ratio, v.Interval = ratio(d), interval(d)
 			if d.Now > 0 {
 				v.Now = keep(report.Statistic(s, d.Now)) + ", " + keep(report.OverText(d, now))

@@ -214,6 +214,18 @@ func TestTicksAtWholeNumbers(t *testing.T) {
 	assert.Contains(t, texts(elements(t, p.SVG()), "tick"), "1.5")
 }
 
+// One tick on an axis says nothing about the size of what is drawn.
+func TestALogarithmicAxisHasTwoTicks(t *testing.T) {
+	for _, height := range []float64{90, 120, 150} {
+		for _, y := range []float64{1.1, 1.39, 2.4, 9.1, 12, 40, 300, 560, 2500} {
+			p := plot.Plot{Y: plot.Axis{Scale: plot.Log10}, Height: height, Series: []plot.Series{{Points: points(0, 0.97, 1, y)}}}
+			ticks := strings.Count(string(p.SVG()), `text-anchor="end"`)
+			assert.GreaterOrEqual(t, ticks, 2, "%v in %v", y, height)
+			assert.LessOrEqual(t, ticks, 8, "%v in %v", y, height)
+		}
+	}
+}
+
 func TestManyPointsStayFewAndKeepTheirOutliers(t *testing.T) {
 	s := plot.Series{Shape: plot.Line}
 	for i := range 1_000_000 {

@@ -87,7 +87,9 @@ func (a Axis) fit(values []float64, from, to float64) place {
 	case Log2:
 		p.ticks = powersOfTwo(p.low, p.high, most)
 	case Log10:
-		p.ticks = decades(p.low, p.high, most)
+		for n := most; n <= 4*most && len(p.ticks) < 2; n++ { // one alone does not show the scale
+			p.ticks = decades(p.low, p.high, n)
+		}
 	case Nines:
 		p.low = min(p.low, 0)
 		p.ticks = nines(p.high)

@@ -59,7 +59,6 @@ func newReader(t *testing.T) *reader {
 		"ssdprobe daemon --config", "ssdprobe daemon "+daemon+" --config",
 		"ssdprobe run quick", "ssdprobe run quick --even-if-busy "+state+" --config "+configuration,
 		"ssdprobe run", "ssdprobe run "+state+" --config "+configuration,
-		"ssdprobe config show", "ssdprobe config show --config "+configuration,
 		"/var/tmp --save-baseline", target+" --set time=1s --save-baseline",
 		"/var/tmp", target,
 	)}
