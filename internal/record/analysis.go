@@ -262,6 +262,9 @@ type SheetShare struct {
 	// Share is Measured divided by Promised, or the inverse for latencies, so that a value below 1 always means worse
 	// than promised.
 	Share float64 `json:"share"`
+	// Codes are the codes of the warnings of steps of this kind that measured something other than the drive, see
+	// Step.Spoiled. The share then says nothing about the drive.
+	Codes []string `json:"codes,omitempty"`
 }
 
 // MostInterrupts is the number of interrupts per second that all drives of a host together should stay below (NVMe

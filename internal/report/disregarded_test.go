@@ -25,3 +25,20 @@ func TestDisturbedRunsHaveNoHeadline(t *testing.T) {
 		assert.NotContains(t, text, "The slowest place")
 	}
 }
+
+// A share of the data sheet that disturbed steps measured is no headline, and says so beside the figure.
+func TestDisturbedSharesOfTheDataSheetAreNoHeadline(t *testing.T) {
+	r := sheetRun()
+	all := strings.Join(strings.Fields(runText(t, r)), " ")
+	assert.Contains(t, all, "30 % (cpu_bound).", "a drive is not to blame for the CPU")
+	r.Analysis.DataSheet[0].Codes = []string{record.WarnDisturbed}
+	some := strings.Join(strings.Fields(runText(t, r)), " ")
+	assert.Contains(t, some, "furthest from its data sheet in sequential read: 5 500 MB/s measured, 6 900 MB/s promised, 80 % (errors). "+
+		"Not known: random read, where steps did not measure the drive alone (disturbed).")
+	assert.Contains(t, some, "30 % random-read-qd32 disturbed, cpu_bound")
+	for i := range r.Analysis.DataSheet {
+		r.Analysis.DataSheet[i].Codes = []string{record.WarnDisturbed}
+	}
+	none := runText(t, r)
+	assert.NotContains(t, none, "furthest from its data sheet")
+}
