@@ -71,10 +71,17 @@ func calm(steps []record.Step) []record.Step {
 
 // addSpoiled adds the code of the warning that disqualifies a step to codes, if there is one.
 func addSpoiled(codes []string, s record.Step) []string {
-	if code := s.Spoiled(); code != "" && !slices.Contains(codes, code) {
-		return append(codes, code)
+	if code := s.Spoiled(); code != "" {
+		return distinct(codes, []string{code})
 	}
 	return codes
+}
+
+// distinct returns the codes of both lists in order; nil when there are none.
+func distinct(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // decide separates the steps that may decide from the rest, and returns the codes of the warnings that

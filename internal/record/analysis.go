@@ -145,6 +145,8 @@ type ScalePoint struct {
 	Upper     *float64 `json:"upper,omitempty"`
 	Slowest   float64  `json:"slowest"`
 	Fastest   float64  `json:"fastest"`
+	// Codes are the codes of the warnings by which the linearity is not known, see SettingEffect.Codes.
+	Codes []string `json:"codes,omitempty"`
 }
 
 // Unclear reports whether the interval of the linearity includes the limit, so that it is not certain on which side
@@ -163,8 +165,11 @@ type SettingEffect struct {
 	To        string    `json:"to"`
 	IOPS      Interval  `json:"iops_ratio"`
 	Latency   Interval  `json:"latency_ratio"` // of the mean latency
-	// Certain is true when the interval of IOPS excludes 1.
+	// Certain is true when the interval of IOPS excludes 1, and there are no Codes.
 	Certain bool `json:"certain"`
+	// Codes are the codes of the warnings of steps that measured something other than the drive, see Step.Spoiled.
+	// They decide nothing, and count only where no repeat of their load may decide.
+	Codes []string `json:"codes,omitempty"`
 }
 
 // OffsetLines holds the speeds over several devices. The line of a device alone precedes its lines beside others.

@@ -42,3 +42,20 @@ func TestDisturbedSharesOfTheDataSheetAreNoHeadline(t *testing.T) {
 	none := runText(t, r)
 	assert.NotContains(t, none, "furthest from its data sheet")
 }
+
+// What disturbed steps show of a setting, of devices at once and of spans is no headline either.
+func TestDisturbedStepsConcludeNothing(t *testing.T) {
+	for want, r := range map[string]record.RunReport{
+		"What the setting changes is not known, because steps did not measure the drive alone.":          cacheRun(),
+		"devices slow each other down is not known: steps did not measure the drives alone (disturbed).": scaleRun(),
+		"is not known for 2 of 2 loads: steps did not measure the drive alone (disturbed).":              spanRun(),
+	} {
+		for i := range r.Steps {
+			r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+		}
+		r.Analysis = &record.Analysis{
+			Effects: analysis.Effects(r.Steps, "write cache"), Scalings: analysis.Scalings(r.Steps), Spans: analysis.Spans(r.Steps),
+		}
+		assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), want)
+	}
+}

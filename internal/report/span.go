@@ -104,6 +104,8 @@ func spanSentence(sweeps []record.SpanSweep) string {
 	case len(unsure) > 0:
 		why := "repeats lie too far apart"
 		switch last := rise(unsure[0]).Rise; {
+		case len(unsure[0].Codes) > 0:
+			why = "steps did not measure the drive alone (" + strings.Join(unsure[0].Codes, ", ") + ")"
 		case last.Lower == nil:
 			why = "there are too few repeats"
 		case *last.Upper < unsure[0].Limit:
