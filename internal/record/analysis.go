@@ -98,6 +98,9 @@ type Steady struct {
 	SlopeRatio float64 `json:"slope_ratio"`
 	MaxRange   float64 `json:"max_range"`
 	MaxSlope   float64 `json:"max_slope"`
+	// Codes are the codes of the warnings of rounds of that window that measured something other than the drive, see
+	// Step.Spoiled.
+	Codes []string `json:"codes,omitempty"`
 	// Fresh is the value of the first round divided by Mean.
 	Fresh float64 `json:"fresh_ratio"`
 	// Path has all rounds in order.

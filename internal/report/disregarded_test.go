@@ -59,3 +59,20 @@ func TestDisturbedStepsConcludeNothing(t *testing.T) {
 		assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), want)
 	}
 }
+
+// A window of disturbed rounds is no steady state to show to a vendor.
+func TestDisturbedRoundsAreNamedWithTheSteadyState(t *testing.T) {
+	r := steadyRun()
+	for i := range r.Steps {
+		r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+	}
+	r.Analysis = &record.Analysis{Steady: analysis.Steadiness(r.Steps, analysis.PTS())}
+	assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), "Some of these rounds did not measure the drive alone (disturbed).")
+
+	r = spanRun()
+	for i := range r.Steps {
+		r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+	}
+	r.Analysis = &record.Analysis{Spares: analysis.Spares(r.Steps, analysis.PTS())}
+	assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), "with 0 % spare (disturbed)")
+}

@@ -217,6 +217,9 @@ func spareSentence(spares []record.SpareState) string {
 		if !s.Steady.Reached {
 			text += " (not steady)"
 		}
+		if len(s.Steady.Codes) > 0 {
+			text += " (" + strings.Join(s.Steady.Codes, ", ") + ")"
+		}
 		texts = append(texts, text)
 	}
 	return "Writes settle at " + strings.Join(texts, ", ") + "."
