@@ -73,6 +73,7 @@ func spanPoint(repeats []result) record.SpanPoint {
 		p.Mean += r.Mean / time.Duration(len(repeats))
 		p.P50 += r.Latency.Quantile(0.5) / time.Duration(len(repeats))
 		p.P99 += r.Latency.Quantile(0.99) / time.Duration(len(repeats))
+		p.P99Unsure = p.P99Unsure || r.Unsure(0.99)
 	}
 	return p
 }
@@ -125,16 +126,19 @@ func Spares(steps []record.Step, rule Rule) []record.SpareState {
 		}
 		state := record.SpareState{SparePercent: spare, Steady: *steady}
 		var mean, p99 []float64
+		var unsure []bool
 		for _, s := range complete(own) {
 			if s.Workload.Round > 0 {
 				r := results(s)[0]
 				state.FilledBytes = s.Workload.SpanBytes
 				mean, p99 = append(mean, r.Mean.Seconds()), append(p99, r.Latency.Quantile(0.99).Seconds())
+				unsure = append(unsure, r.Unsure(0.99))
 			}
 		}
 		from := max(0, len(mean)-rule.Window)
 		state.MeanLatency = time.Duration(stat.Mean(mean[from:], nil) * float64(time.Second))
 		state.P99 = time.Duration(stat.Mean(p99[from:], nil) * float64(time.Second))
+		state.P99Unsure = slices.Contains(unsure[from:], true)
 		all = append(all, state)
 	}
 	slices.SortFunc(all, func(a, b record.SpareState) int { return cmp.Compare(a.SparePercent, b.SparePercent) })

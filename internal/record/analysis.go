@@ -70,6 +70,8 @@ type Knee struct {
 	IOPS  float64       `json:"iops,omitempty"`
 	Mean  time.Duration `json:"mean_ns,omitempty"`
 	P99   time.Duration `json:"p99_ns,omitempty"`
+	// P99Unsure is true when too few I/Os support P99; see Result.Unsure.
+	P99Unsure bool `json:"p99_unsure,omitempty"`
 	// Deepest is the deepest depth tried. IOPSGain and LatencyGrowth are the IOPS and the mean latency there, divided
 	// by those at the knee.
 	Deepest int `json:"deepest"`

@@ -38,6 +38,8 @@ type SpanPoint struct {
 	Mean time.Duration `json:"mean_ns"`
 	P50  time.Duration `json:"p50_ns"`
 	P99  time.Duration `json:"p99_ns"`
+	// P99Unsure is true when too few I/Os support P99; see Result.Unsure.
+	P99Unsure bool `json:"p99_unsure,omitempty"`
 	// Rise is the mean latency divided by that of the smallest span; 1 for the smallest span itself.
 	Rise Interval `json:"rise"`
 }
@@ -52,4 +54,6 @@ type SpareState struct {
 	// MeanLatency and P99 are means over the rounds of the steady-state window.
 	MeanLatency time.Duration `json:"mean_ns"`
 	P99         time.Duration `json:"p99_ns"`
+	// P99Unsure is true when too few I/Os support P99; see Result.Unsure.
+	P99Unsure bool `json:"p99_unsure,omitempty"`
 }
