@@ -95,3 +95,11 @@ func TestDisturbedSyncsAreNotMixedWithCalmOnes(t *testing.T) {
 	assert.Contains(t, text(calm, slow), "A sync takes 78.0 µs in the median, 118 µs at p99, over 2 000 syncs in 1 step. Left out: 1 step did not measure the drive alone (disturbed).")
 	assert.Contains(t, text(slow), "over 20 000 syncs in 1 step; 1 step did not measure the drive alone (disturbed).")
 }
+
+// The mean of repeats has the warnings of the repeats beside it, as all tables have.
+func TestTheTableOfRepeatsHasTheirWarnings(t *testing.T) {
+	r := twice(depthRun())
+	r.Analysis = &record.Analysis{Spreads: analysis.Spreads(r.Steps)}
+	_, section, _ := strings.Cut(runText(t, r), "\nRepeats and their spread")
+	assert.Regexp(t, `random-read-qd8 .* disturbed\n`, section)
+}

@@ -20,9 +20,9 @@ func repeatSection(r record.RunReport) []document.Section {
 		return nil
 	}
 	t := document.Table{
-		Names: []string{"load", "", "repeats", "IOPS", "95 % interval", "min", "max", "MB/s", "mean latency", "min", "max"},
-		Units: []string{"", "", "", "mean", "IOPS", "IOPS", "IOPS", "mean", "µs", "µs", "µs"},
-		Align: "llrrrrrrrrr", Long: true,
+		Names: []string{"load", "", "repeats", "IOPS", "95 % interval", "min", "max", "MB/s", "mean latency", "min", "max", "warnings"},
+		Units: []string{"", "", "", "mean", "IOPS", "IOPS", "IOPS", "mean", "µs", "µs", "µs", ""},
+		Align: "llrrrrrrrrrl", Long: true,
 	}
 	strips := plot.Strips{
 		Title: "Repeats of each load around their mean",
@@ -38,7 +38,7 @@ func repeatSection(r record.RunReport) []document.Section {
 		us := func(seconds float64) string { return units.Number(seconds * 1e6) }
 		t.Add(s.Load, string(s.Direction), units.Count(s.Repeats),
 			units.IOPS(s.IOPS.Mean.Value), intervalText(s.IOPS.Mean, units.IOPS), units.IOPS(s.IOPS.Min), units.IOPS(s.IOPS.Max),
-			units.Number(s.BytesPerSecond.Mean.Value/1e6), us(s.MeanSeconds.Mean.Value), us(s.MeanSeconds.Min), us(s.MeanSeconds.Max))
+			units.Number(s.BytesPerSecond.Mean.Value/1e6), us(s.MeanSeconds.Mean.Value), us(s.MeanSeconds.Min), us(s.MeanSeconds.Max), warned(own))
 		if mean := s.IOPS.Mean.Value; mean > 0 {
 			if width := (s.IOPS.Max - s.IOPS.Min) / mean; worst < 0 || width > widest {
 				worst, widest = i, width
