@@ -110,7 +110,7 @@ func sheetSentence(r record.RunReport) string {
 	}
 	if len(unknown) > 0 {
 		slices.Sort(codes)
-		text += fmt.Sprintf(" Not known: %s, where steps did not measure the drive alone (%s).", strings.Join(figures, ", "), strings.Join(slices.Compact(codes), ", "))
+		text += fmt.Sprintf(" The share is not known of %s: steps did not measure the drive alone (%s).", strings.Join(figures, ", "), strings.Join(slices.Compact(codes), ", "))
 	}
 	return strings.TrimSpace(text)
 }
