@@ -92,6 +92,7 @@ func cpuPoint(repeats []record.Step, m Machine) (p record.CPUPoint, rates []floa
 		r := results(s)[0]
 		p.Mean += r.Mean / time.Duration(len(repeats))
 		p.P99 += r.Latency.Quantile(0.99) / time.Duration(len(repeats))
+		p.P99Unsure = p.P99Unsure || r.Unsure(0.99)
 		limits = append(limits, bound(s, m).Limit)
 	}
 	for _, limit := range []record.Limit{record.LimitDevice, record.LimitLatency, record.LimitLink, record.LimitOthers, record.LimitCPU} {

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -53,6 +54,34 @@ func rateOf(w record.Workload, s record.Step) (rate float64, unit string) {
 // complete returns the steps that have a result.
 func complete(steps []record.Step) []record.Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return !s.Measured() })
+}
+
+// calm returns the steps that have a result, without the spoiled repeats of loads that have a repeat that may decide.
+func calm(steps []record.Step) []record.Step {
+	all := complete(steps)
+	load := func(s record.Step) string { return cmp.Or(s.Series, s.Name) }
+	var decided []string
+	for _, s := range all {
+		if s.Spoiled() == "" {
+			decided = append(decided, load(s))
+		}
+	}
+	return slices.DeleteFunc(all, func(s record.Step) bool { return s.Spoiled() != "" && slices.Contains(decided, load(s)) })
+}
+
+// addSpoiled adds the code of the warning that disqualifies a step to codes, if there is one.
+func addSpoiled(codes []string, s record.Step) []string {
+	if code := s.Spoiled(); code != "" {
+		return distinct(codes, []string{code})
+	}
+	return codes
+}
+
+// distinct returns the codes of both lists in order; nil when there are none.
+func distinct(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // decide separates the steps that may decide from the rest, and returns the codes of the warnings that

@@ -8,15 +8,19 @@ import (
 
 // Effects returns the effect of a setting on each load: every value of the setting
 // compared with the first one that was measured. Two steps run the same load when they
-// differ in nothing but the setting and the repeat.
+// differ in nothing but the setting and the repeat. Steps that did not measure the drive
+// alone decide nothing.
 func Effects(steps []record.Step, setting string) []record.SettingEffect {
 	type load struct {
 		text      string
 		direction record.Direction
 	}
-	type samples struct{ iops, mean []float64 }
+	type samples struct {
+		iops, mean []float64
+		codes      []string
+	}
 	var all groups[load, groups[string, samples]] // by the value of the setting
-	for _, s := range complete(steps) {
+	for _, s := range calm(steps) {
 		if s.Workload == nil {
 			continue
 		}
@@ -31,6 +35,7 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 			}
 			got := all.at(load{text, r.direction}).at(value)
 			got.iops, got.mean = append(got.iops, r.IOPS), append(got.mean, r.Mean.Seconds())
+			got.codes = addSpoiled(got.codes, s)
 		}
 	}
 	var effects []record.SettingEffect
@@ -41,9 +46,10 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 		for _, to := range values.keys[1:] {
 			after := values.at(to)
 			iops := ratioOf(before.iops, after.iops)
+			codes := distinct(before.codes, after.codes)
 			effects = append(effects, record.SettingEffect{
 				Load: l.text, Direction: l.direction, Setting: setting, From: from, To: to,
-				IOPS: iops, Latency: ratioOf(before.mean, after.mean), Certain: excludes(iops, 1),
+				IOPS: iops, Latency: ratioOf(before.mean, after.mean), Certain: excludes(iops, 1) && len(codes) == 0, Codes: codes,
 			})
 		}
 	}

@@ -16,6 +16,7 @@ type depthPoint struct {
 	depth     int
 	iops      float64
 	mean, p99 time.Duration
+	unsure    bool // the p99
 }
 
 // Knees finds the knee of each load that was measured at three or more depths with
@@ -60,7 +61,7 @@ func depthsOf(steps []record.Step, d record.Direction) []depthPoint {
 	for _, s := range steps {
 		for _, r := range results(s) {
 			if r.direction == d {
-				points = append(points, depthPoint{s.Workload.InFlight(), r.IOPS, r.Mean, r.Quantile(0.99)})
+				points = append(points, depthPoint{s.Workload.InFlight(), r.IOPS, r.Mean, r.Quantile(0.99), r.Unsure(0.99)})
 			}
 		}
 	}
@@ -102,8 +103,9 @@ func byDepth(points []depthPoint) []depthPoint {
 		sum, n := depthPoint{depth: depth}, len(repeats)
 		for _, p := range repeats {
 			sum.iops, sum.mean, sum.p99 = sum.iops+p.iops, sum.mean+p.mean, sum.p99+p.p99
+			sum.unsure = sum.unsure || p.unsure
 		}
-		merged[i] = depthPoint{depth, sum.iops / float64(n), sum.mean / time.Duration(n), sum.p99 / time.Duration(n)}
+		merged[i] = depthPoint{depth, sum.iops / float64(n), sum.mean / time.Duration(n), sum.p99 / time.Duration(n), sum.unsure}
 	}
 	return merged
 }
@@ -127,7 +129,7 @@ func knee(points []depthPoint) record.Knee {
 		}
 		at := points[i]
 		return record.Knee{
-			Depth: at.depth, IOPS: at.iops, Mean: at.mean, P99: at.p99, Deepest: deepest.depth,
+			Depth: at.depth, IOPS: at.iops, Mean: at.mean, P99: at.p99, P99Unsure: at.unsure, Deepest: deepest.depth,
 			IOPSGain: deepest.iops / at.iops, LatencyGrowth: float64(deepest.mean) / float64(at.mean),
 		}
 	}

@@ -15,10 +15,10 @@ const ScalingLimit = 0.9
 
 // Scalings returns for each load what every added device contributed. It uses the steps that have
 // parts, in the order in which devices were added. The step with a single part measures the device
-// alone, and a load without one is left out.
+// alone, and a load without one is left out. Steps that did not measure the devices alone decide nothing.
 func Scalings(steps []record.Step) []record.Scaling {
 	var loads groups[string, []record.Step]
-	for _, s := range complete(steps) {
+	for _, s := range calm(steps) {
 		if s.Workload == nil || len(s.Parts) == 0 {
 			continue
 		}
@@ -69,12 +69,15 @@ func scaling(steps []record.Step) (record.Scaling, bool) {
 		for _, rate := range rates {
 			p.Total += rate
 		}
+		for _, one := range slices.Concat(alone, repeats) {
+			p.Codes = addSpoiled(p.Codes, one)
+		}
 		p.Linearity = p.Total / (float64(p.Devices) * s.Alone)
 		if devices > 1 {
 			p.Lower, p.Upper = linearity(w, alone, repeats)
 		}
 		s.Points = append(s.Points, p)
-		if p.Linearity < s.Limit && !p.Unclear(s.Limit) && s.BreaksAt == 0 {
+		if p.Linearity < s.Limit && !p.Unclear(s.Limit) && len(p.Codes) == 0 && s.BreaksAt == 0 {
 			s.BreaksAt = p.Devices
 			s.Group, s.GroupRatio = slowestGroup(step, rates, s.Alone)
 		}

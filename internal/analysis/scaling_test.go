@@ -61,6 +61,21 @@ func TestScalingOfRepeatsThatDiffer(t *testing.T) {
 	assert.True(t, got[0].Points[1].Unclear(got[0].Limit))
 }
 
+// Disturbed steps show neither that devices slow each other down nor that they do not.
+func TestDisturbedStepsDecideNoScaling(t *testing.T) {
+	groups := []string{"a", "a", "a"}
+	got := analysis.Scalings([]step{together(groups, 100), disturbed(together(groups, 50, 50)), together(groups, 70, 70, 70)})[0]
+	assert.Equal(t, 3, got.BreaksAt)
+	assert.Equal(t, []string{"disturbed"}, got.Points[1].Codes)
+
+	got = analysis.Scalings([]step{disturbed(together(groups, 50)), together(groups, 100, 100)})[0]
+	assert.Equal(t, []string{"disturbed"}, got.Points[1].Codes, "the ideal is of that step")
+
+	calm := analysis.Scalings([]step{together(groups, 100), disturbed(together(groups, 50, 50)), together(groups, 100, 100)})[0]
+	assert.Zero(t, calm.BreaksAt)
+	assert.Empty(t, calm.Points[1].Codes, "another repeat was calm")
+}
+
 func TestScalingThatHolds(t *testing.T) {
 	groups := []string{"a", "a", "b"}
 	got := analysis.Scalings([]step{together(groups, 100), together(groups, 100, 98), together(groups, 99, 97, 102)})

@@ -56,7 +56,8 @@ func ParseLatency(text string) (time.Duration, error) {
 }
 
 // Shares compares the best step of each kind with the data sheet. Latencies are compared at depth
-// 1, where manufacturers state them.
+// 1, where manufacturers state them. A spoiled step counts, because its load may be the one that reaches the
+// promise, but the share then has its code.
 func Shares(steps []record.Step, sheet record.DataSheet) []record.SheetShare {
 	var shares []record.SheetShare
 	add := func(share record.SheetShare, found bool) {
@@ -95,10 +96,11 @@ func pure(s record.Step, d record.Direction, p record.Pattern) bool {
 }
 
 func bestRate(steps []record.Step, d record.Direction, p record.Pattern, share record.SheetShare) (record.SheetShare, bool) {
-	for _, s := range complete(steps) {
+	for _, s := range calm(steps) {
 		if !pure(s, d, p) {
 			continue
 		}
+		share.Codes = addSpoiled(share.Codes, s)
 		rate, unit := rateOf(*s.Workload, s)
 		if share.Step == "" || rate > share.Measured {
 			share.Measured, share.Unit, share.Step = rate, unit, s.Name
@@ -110,10 +112,11 @@ func bestRate(steps []record.Step, d record.Direction, p record.Pattern, share r
 
 func bestLatency(steps []record.Step, d record.Direction, share record.SheetShare) (record.SheetShare, bool) {
 	share.Unit = "s"
-	for _, s := range complete(steps) {
+	for _, s := range calm(steps) {
 		if !pure(s, d, record.Random) || s.Workload.InFlight() != 1 {
 			continue
 		}
+		share.Codes = addSpoiled(share.Codes, s)
 		if mean := results(s)[0].Mean.Seconds(); share.Step == "" || mean < share.Measured {
 			share.Measured, share.Step = mean, s.Name
 		}

@@ -27,3 +27,16 @@ func TestShares(t *testing.T) {
 		{Figure: "random read latency", Unit: "s", Promised: 85e-6, Measured: 100e-6, Step: "random-read-qd1", Share: 0.85},
 	}, got)
 }
+
+// A disturbed step decides no share, unless another repeat of its load may.
+func TestSharesOfDisturbedStepsSaySo(t *testing.T) {
+	sheet := record.DataSheet{RandomReadIOPS: new(2e6), RandomReadLatency: new(85 * time.Microsecond)}
+	got := analysis.Shares([]step{randomRead(1, 10_000), disturbed(randomRead(64, 500_000))}, sheet)
+	assert.Equal(t, []any{500e3, []string{"disturbed"}}, []any{got[0].Measured, got[0].Codes})
+	assert.Empty(t, got[1].Codes, "the other step has the latency")
+
+	steps := repeats("deep", 500_000, 450_000)
+	steps[0] = disturbed(steps[0])
+	got = analysis.Shares(steps, sheet)
+	assert.Equal(t, []any{450e3, []string(nil)}, []any{got[0].Measured, got[0].Codes})
+}

@@ -23,8 +23,9 @@ func Spans(steps []record.Step) []record.SpanSweep {
 		direction record.Direction
 	}
 	var loads groups[load, groups[int64, []result]] // by the span
+	var codes groups[load, []string]
 	percents := map[int64]int{}
-	for _, s := range complete(steps) {
+	for _, s := range calm(steps) {
 		if s.Workload == nil || s.Workload.SpanPercent == 0 || s.Workload.SparePercent != nil {
 			continue
 		}
@@ -32,7 +33,9 @@ func Spans(steps []record.Step) []record.SpanSweep {
 		percents[w.SpanBytes] = w.SpanPercent
 		w.SpanPercent = 0
 		for _, r := range results(s) {
-			add(loads.at(load{w.String(), r.direction}), s.Workload.SpanBytes, r)
+			l := load{w.String(), r.direction}
+			add(loads.at(l), s.Workload.SpanBytes, r)
+			*codes.at(l) = addSpoiled(*codes.at(l), s)
 		}
 	}
 	var all []record.SpanSweep
@@ -42,7 +45,7 @@ func Spans(steps []record.Step) []record.SpanSweep {
 			continue
 		}
 		slices.SortFunc(spans.keys, cmp.Compare)
-		s := record.SpanSweep{Load: l.text, Direction: l.direction, Limit: SpanLimit}
+		s := record.SpanSweep{Load: l.text, Direction: l.direction, Limit: SpanLimit, Codes: *codes.at(l)}
 		smallest := *spans.at(spans.keys[0])
 		for i, bytes := range spans.keys {
 			p := spanPoint(*spans.at(bytes))
@@ -52,7 +55,10 @@ func Spans(steps []record.Step) []record.SpanSweep {
 			}
 			s.Points = append(s.Points, p)
 		}
-		s.Verdict, s.KneeBytes = spanVerdict(s.Points)
+		s.Verdict = record.SpanUnsure
+		if len(s.Codes) == 0 {
+			s.Verdict, s.KneeBytes = spanVerdict(s.Points)
+		}
 		all = append(all, s)
 	}
 	return all
@@ -67,6 +73,7 @@ func spanPoint(repeats []result) record.SpanPoint {
 		p.Mean += r.Mean / time.Duration(len(repeats))
 		p.P50 += r.Latency.Quantile(0.5) / time.Duration(len(repeats))
 		p.P99 += r.Latency.Quantile(0.99) / time.Duration(len(repeats))
+		p.P99Unsure = p.P99Unsure || r.Unsure(0.99)
 	}
 	return p
 }
@@ -119,16 +126,19 @@ func Spares(steps []record.Step, rule Rule) []record.SpareState {
 		}
 		state := record.SpareState{SparePercent: spare, Steady: *steady}
 		var mean, p99 []float64
+		var unsure []bool
 		for _, s := range complete(own) {
 			if s.Workload.Round > 0 {
 				r := results(s)[0]
 				state.FilledBytes = s.Workload.SpanBytes
 				mean, p99 = append(mean, r.Mean.Seconds()), append(p99, r.Latency.Quantile(0.99).Seconds())
+				unsure = append(unsure, r.Unsure(0.99))
 			}
 		}
 		from := max(0, len(mean)-rule.Window)
 		state.MeanLatency = time.Duration(stat.Mean(mean[from:], nil) * float64(time.Second))
 		state.P99 = time.Duration(stat.Mean(p99[from:], nil) * float64(time.Second))
+		state.P99Unsure = slices.Contains(unsure[from:], true)
 		all = append(all, state)
 	}
 	slices.SortFunc(all, func(a, b record.SpareState) int { return cmp.Compare(a.SparePercent, b.SparePercent) })

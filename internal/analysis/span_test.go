@@ -58,6 +58,25 @@ func TestSpans(t *testing.T) {
 	assert.Empty(t, analysis.Spans([]step{randomRead(1, 100)}))
 }
 
+// Disturbed steps decide nothing about the span. Those of which another repeat may decide do not count.
+func TestDisturbedStepsDecideNoSpan(t *testing.T) {
+	steps := spans(map[int][]float64{1: {1, 1.01, 0.99}, 50: {1, 1.01, 1}, 100: {1.5, 1.51, 1.49}})
+	for i := range steps {
+		steps[i].Series = fmt.Sprint(steps[i].Workload.SpanPercent)
+	}
+	steps = append(steps, disturbed(steps[0]))
+	steps[len(steps)-1].Read = rate(10, 4096, 1)
+	got := analysis.Spans(steps)[0]
+	assert.Equal(t, []any{record.SpanKnee, []string(nil)}, []any{got.Verdict, got.Codes})
+	for i := range steps {
+		if steps[i].Workload.SpanPercent == 100 {
+			steps[i] = disturbed(steps[i])
+		}
+	}
+	got = analysis.Spans(steps)[0]
+	assert.Equal(t, []any{record.SpanUnsure, int64(0), []string{"disturbed"}}, []any{got.Verdict, got.KneeBytes, got.Codes})
+}
+
 // A sweep over spans is not a depth sweep: each span is a load of its own.
 func TestSpansAreNoDepths(t *testing.T) {
 	var steps []step

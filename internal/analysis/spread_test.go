@@ -72,6 +72,22 @@ func TestEffectOfASetting(t *testing.T) {
 	assert.Empty(t, analysis.Effects(steps, "interrupt coalescing"))
 }
 
+// A disturbed repeat does not count beside a calm one. Without a calm one, the effect is not certain.
+func TestDisturbedRepeatsDecideNoEffect(t *testing.T) {
+	steps := append(cached("off", 500, 510, 490), cached("on", 5000, 5100, 300)...)
+	steps[5] = disturbed(steps[5])
+	got := analysis.Effects(steps, "write cache")[0]
+	assert.Equal(t, []any{true, []string(nil)}, []any{got.Certain, got.Codes})
+	assert.InEpsilon(t, 10, got.IOPS.Value, 0.02)
+
+	for i := range 3 {
+		steps[i] = disturbed(steps[i])
+	}
+	got = analysis.Effects(steps, "write cache")[0]
+	assert.Equal(t, []any{false, []string{"disturbed"}}, []any{got.Certain, got.Codes})
+	assert.NotNil(t, got.IOPS.Lower)
+}
+
 func TestOffsets(t *testing.T) {
 	at := func(offset int64, speed float64) step {
 		w := &record.Workload{Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: offset}

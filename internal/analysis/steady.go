@@ -26,6 +26,7 @@ func PTS() Rule { return Rule{Window: 5, MaxRange: 0.20, MaxSlope: 0.10} }
 func Steadiness(steps []record.Step, rule Rule) *record.Steady {
 	s := record.Steady{Window: rule.Window, MaxRange: rule.MaxRange, MaxSlope: rule.MaxSlope}
 	var values []float64
+	var rounds []record.Step
 	var written int64
 	for _, step := range complete(steps) {
 		if step.Write != nil {
@@ -36,7 +37,7 @@ func Steadiness(steps []record.Step, rule Rule) *record.Steady {
 		}
 		value, unit := rateOf(*step.Workload, step)
 		s.Unit = unit
-		values = append(values, value)
+		values, rounds = append(values, value), append(rounds, step)
 		s.Path = append(s.Path, record.SteadyRound{
 			Round: step.Workload.Round, Value: value, Mean: results(step)[0].Mean, WrittenBytes: written,
 		})
@@ -51,7 +52,11 @@ func Steadiness(steps []record.Step, rule Rule) *record.Steady {
 	} else {
 		end = len(values)
 	}
-	window := values[max(0, end-rule.Window):end]
+	begin := max(0, end-rule.Window)
+	window := values[begin:end]
+	for _, round := range rounds[begin:end] {
+		s.Codes = addSpoiled(s.Codes, round)
+	}
 	s.Mean, s.RangeRatio, s.SlopeRatio = rule.measure(window)
 	s.Fresh = values[0] / s.Mean
 	phases(&s, end)

@@ -34,6 +34,18 @@ func TestSteadyAfterTheCliff(t *testing.T) {
 	}, got)
 }
 
+// A window with disturbed rounds says so. Rounds before it do not matter.
+func TestSteadyWindowOfDisturbedRounds(t *testing.T) {
+	steps := rounds(200, 100, 100, 100, 100, 100)
+	steps[0] = disturbed(steps[0])
+	assert.Empty(t, analysis.Steadiness(steps, analysis.PTS()).Codes)
+	steps[3] = disturbed(steps[3])
+	got := analysis.Steadiness(steps, analysis.PTS())
+	assert.Equal(t, []any{true, []string{"disturbed"}}, []any{got.Reached, got.Codes})
+	got = analysis.Steadiness(steps[:4], analysis.PTS())
+	assert.Equal(t, []any{false, []string{"disturbed"}}, []any{got.Reached, got.Codes})
+}
+
 func TestSteadyBounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		rounds []float64

@@ -33,6 +33,11 @@ func short(s record.Step) record.Step {
 	return s
 }
 
+func disturbed(s record.Step) record.Step {
+	s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnDisturbed})
+	return s
+}
+
 func impossible(s record.Step) record.Step {
 	s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnImpossible})
 	return s

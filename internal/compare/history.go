@@ -64,9 +64,11 @@ func historyOf(now load, before [][]load) record.ComparedLoad {
 		}
 		f := record.ComparedFigure{Statistic: s, After: median(is), Verdict: record.Inconclusive}
 		var values []float64
+		f.AfterUnsure = now.unsure(s)
 		for _, was := range earlier {
 			if v := was.values(s); len(v) > 0 {
 				values = append(values, median(v))
+				f.BeforeUnsure = f.BeforeUnsure || was.unsure(s)
 			}
 		}
 		if len(values) > 0 {
@@ -77,7 +79,7 @@ func historyOf(now load, before [][]load) record.ComparedLoad {
 		if len(values) >= minRuns {
 			f.Verdict = ranked(f)
 		}
-		if f.Verdict != record.Same && s == record.LatencyP99 && now.shortTail() {
+		if f.Verdict != record.Same && f.AfterUnsure {
 			f.Verdict = record.Inconclusive
 		}
 		l.Figures = append(l.Figures, f)

@@ -89,9 +89,9 @@ func (l *load) values(s record.Statistic) []float64 {
 	return all
 }
 
-// shortTail reports whether any result has too few I/Os for its p99 to decide.
-func (l *load) shortTail() bool {
-	return slices.ContainsFunc(l.results, func(r record.Result) bool { return r.Samples() < tailIOs })
+// unsure reports whether any result has too few I/Os for a statistic to decide: for its p99.
+func (l *load) unsure(s record.Statistic) bool {
+	return s == record.LatencyP99 && slices.ContainsFunc(l.results, func(r record.Result) bool { return r.Samples() < tailIOs })
 }
 
 // statistics returns the figures of a load that are compared: IOPS for the mean, p50 for the

@@ -126,12 +126,13 @@ func (n Names) pairOf(before, after load, threshold, level float64) record.Compa
 		was, is := before.values(s), after.values(s)
 		f := record.ComparedFigure{Statistic: s, Before: median(was), After: median(is), Slower: timesSlower(s, was, is)}
 		f.Best, f.Worst = extremes(s, was)
+		f.BeforeUnsure, f.AfterUnsure = before.unsure(s), after.unsure(s)
 		certain := false
 		if leastChance(len(was), len(is)) <= level {
 			f.P = new(chance(was, is))
 			certain = *f.P <= level
 		}
-		if s == record.LatencyP99 && (before.shortTail() || after.shortTail()) {
+		if f.BeforeUnsure || f.AfterUnsure {
 			certain = false
 		}
 		f.Verdict = judge(f.Slower.Value, 1+threshold, certain)

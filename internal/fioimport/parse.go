@@ -87,6 +87,7 @@ func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step
 		add(record.WarnConditionsUnknown, fmt.Sprintf("The percentiles of %d jobs cannot be put together without their distributions: "+
 			"run fio with --output-format=json+ or group_reporting.", len(jobs)))
 	}
+	add(record.WarnMethod, fiorun.TrimText(jobs))
 	add(record.WarnCPUBound, fiorun.OneCPUText(jobs))
 	for _, job := range jobs {
 		if job.Errno == int(syscall.EINTR) || job.Errno == int(syscall.ECANCELED) {

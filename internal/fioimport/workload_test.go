@@ -72,6 +72,19 @@ func TestDurableWrites(t *testing.T) {
 	}
 }
 
+// Trims are no reads or writes of a section that fio did not print: the step says that they are missing.
+func TestTrims(t *testing.T) {
+	for rw, plan := range map[string]string{"randtrim": "fio job rw=randtrim bs=4096", "trimwrite": "fio job rw=trimwrite bs=4096"} {
+		r := parse(t, output(t, "--ioengine=null", "--rw="+rw, "--bs=4k", "--time_based", "--runtime=50ms", "--output-format=json+"))
+		require.Len(t, r.Steps, 1)
+		assert.Equal(t, plan, r.Steps[0].Plan)
+		require.Len(t, r.Steps[0].Warnings, 1)
+		assert.Equal(t, record.WarnMethod, r.Steps[0].Warnings[0].Code)
+		assert.Regexp(t, `^fio trimmed blocks, [0-9.]+ [kMGT]?B in all: no figure here counts that\.$`, r.Steps[0].Warnings[0].Text)
+		assert.NotContains(t, r.Target, "perhaps others")
+	}
+}
+
 // The warning names each load whose latencies do not count the submission.
 func TestLatenciesOfSomeJobs(t *testing.T) {
 	r := parse(t, output(t, "--output-format=json", "--rw=read", "--bs=4k", "--number_ios=20", "--lat_percentiles=1",

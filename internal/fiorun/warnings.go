@@ -38,6 +38,7 @@ func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 		add(record.WarnShort, fmt.Sprintf("Stopped before its end: %v.", r.Stopped))
 	}
 	add(record.WarnErrors, r.errorsText(s))
+	add(record.WarnMethod, TrimText(jobs))
 	cpus := r.cpus()
 	limited := cpuText(s, jobs, cpus)
 	add(record.WarnCPUBound, limited)
@@ -132,6 +133,19 @@ func OneCPUText(jobs []fio.JobResult) string {
 		return ""
 	}
 	return fmt.Sprintf("The load generator used %.0f %% of one CPU: the CPU was the limit, not the drive; use more jobs.", 100*most)
+}
+
+// TrimText says that the jobs trimmed blocks, which a step has no figures of; empty if they did
+// not.
+func TrimText(jobs []fio.JobResult) string {
+	var trimmed uint64
+	for _, job := range jobs {
+		trimmed += bytesOf(job.Trim)
+	}
+	if trimmed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("fio trimmed blocks, %s in all: no figure here counts that.", units.DriveSize(trimmed))
 }
 
 // blindText says that the device did not count most of fio's I/O.

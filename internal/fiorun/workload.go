@@ -140,7 +140,7 @@ func shapes(key string) bool {
 func SeveralSections(job fio.JobResult, o fio.Options) bool {
 	const tolerance = 1.1
 	var longest time.Duration
-	for _, d := range []*fio.Direction{job.Read, job.Write} {
+	for _, d := range []*fio.Direction{job.Read, job.Write, job.Trim} {
 		if d != nil {
 			longest = max(longest, d.Runtime)
 		}

@@ -70,6 +70,8 @@ type Knee struct {
 	IOPS  float64       `json:"iops,omitempty"`
 	Mean  time.Duration `json:"mean_ns,omitempty"`
 	P99   time.Duration `json:"p99_ns,omitempty"`
+	// P99Unsure is true when too few I/Os support P99; see Result.Unsure.
+	P99Unsure bool `json:"p99_unsure,omitempty"`
 	// Deepest is the deepest depth tried. IOPSGain and LatencyGrowth are the IOPS and the mean latency there, divided
 	// by those at the knee.
 	Deepest int `json:"deepest"`
@@ -98,6 +100,9 @@ type Steady struct {
 	SlopeRatio float64 `json:"slope_ratio"`
 	MaxRange   float64 `json:"max_range"`
 	MaxSlope   float64 `json:"max_slope"`
+	// Codes are the codes of the warnings of rounds of that window that measured something other than the drive, see
+	// Step.Spoiled.
+	Codes []string `json:"codes,omitempty"`
 	// Fresh is the value of the first round divided by Mean.
 	Fresh float64 `json:"fresh_ratio"`
 	// Path has all rounds in order.
@@ -145,6 +150,8 @@ type ScalePoint struct {
 	Upper     *float64 `json:"upper,omitempty"`
 	Slowest   float64  `json:"slowest"`
 	Fastest   float64  `json:"fastest"`
+	// Codes are the codes of the warnings by which the linearity is not known, see SettingEffect.Codes.
+	Codes []string `json:"codes,omitempty"`
 }
 
 // Unclear reports whether the interval of the linearity includes the limit, so that it is not certain on which side
@@ -163,8 +170,11 @@ type SettingEffect struct {
 	To        string    `json:"to"`
 	IOPS      Interval  `json:"iops_ratio"`
 	Latency   Interval  `json:"latency_ratio"` // of the mean latency
-	// Certain is true when the interval of IOPS excludes 1.
+	// Certain is true when the interval of IOPS excludes 1, and there are no Codes.
 	Certain bool `json:"certain"`
+	// Codes are the codes of the warnings of steps that measured something other than the drive, see Step.Spoiled.
+	// They decide nothing, and count only where no repeat of their load may decide.
+	Codes []string `json:"codes,omitempty"`
 }
 
 // OffsetLines holds the speeds over several devices. The line of a device alone precedes its lines beside others.
@@ -262,6 +272,9 @@ type SheetShare struct {
 	// Share is Measured divided by Promised, or the inverse for latencies, so that a value below 1 always means worse
 	// than promised.
 	Share float64 `json:"share"`
+	// Codes are the codes of the warnings of steps of this kind that measured something other than the drive, see
+	// Step.Spoiled. The share then says nothing about the drive.
+	Codes []string `json:"codes,omitempty"`
 }
 
 // MostInterrupts is the number of interrupts per second that all drives of a host together should stay below (NVMe

@@ -81,6 +81,9 @@ type ComparedFigure struct {
 	// Before and After are the medians of each side; 0 when there are no values.
 	Before float64 `json:"before,omitempty"`
 	After  float64 `json:"after"`
+	// BeforeUnsure and AfterUnsure are true when too few I/Os support a percentile; see Result.Unsure.
+	BeforeUnsure bool `json:"before_unsure,omitempty"`
+	AfterUnsure  bool `json:"after_unsure,omitempty"`
 	// Best and Worst are the extremes of the earlier values.
 	Best  float64 `json:"before_best,omitempty"`
 	Worst float64 `json:"before_worst,omitempty"`

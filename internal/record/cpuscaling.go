@@ -24,6 +24,8 @@ type CPUPoint struct {
 	Rate float64       `json:"rate"` // in CPUScaling.Unit
 	Mean time.Duration `json:"mean_ns"`
 	P99  time.Duration `json:"p99_ns"`
+	// P99Unsure is true when too few I/Os support P99; see Result.Unsure.
+	P99Unsure bool `json:"p99_unsure,omitempty"`
 	// Used is the number of CPUs that the load generator used, user and system time together.
 	Used  float64 `json:"used_cpus"`
 	Limit Limit   `json:"limit"`

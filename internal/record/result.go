@@ -25,6 +25,9 @@ func (r Result) Quantile(q float64) time.Duration {
 	return 0
 }
 
+// Unsure reports whether the quantile is known, but too few I/Os support it; see Supported.
+func (r Result) Unsure(q float64) bool { return r.Quantile(q) > 0 && !Supported(q, r.Samples()) }
+
 // Samples returns the number of I/Os behind the latencies.
 func (r Result) Samples() int64 {
 	if len(r.Latency) > 0 {

@@ -9,6 +9,8 @@ type SpanSweep struct {
 	// Points are in rising order of span. Each point is the mean of its repeats.
 	Points  []SpanPoint `json:"points"`
 	Verdict SpanVerdict `json:"verdict"`
+	// Codes are the codes of the warnings by which the verdict is unsure, see SettingEffect.Codes.
+	Codes []string `json:"codes,omitempty"`
 	// KneeBytes is the largest span that is not certainly slower than the smallest one; 0 unless the verdict is
 	// SpanKnee.
 	KneeBytes int64 `json:"knee_bytes,omitempty"`
@@ -23,7 +25,7 @@ type SpanVerdict string
 const (
 	SpanKnee   SpanVerdict = "knee"   // latency rises beyond some span
 	SpanFlat   SpanVerdict = "flat"   // latency does not rise by SpanSweep.Limit or more
-	SpanUnsure SpanVerdict = "unsure" // the repeats differ too much to tell
+	SpanUnsure SpanVerdict = "unsure" // the repeats differ too much to tell, or did not measure the drive alone
 )
 
 // SpanPoint is the result of the load over one part of the target.
@@ -36,6 +38,8 @@ type SpanPoint struct {
 	Mean time.Duration `json:"mean_ns"`
 	P50  time.Duration `json:"p50_ns"`
 	P99  time.Duration `json:"p99_ns"`
+	// P99Unsure is true when too few I/Os support P99; see Result.Unsure.
+	P99Unsure bool `json:"p99_unsure,omitempty"`
 	// Rise is the mean latency divided by that of the smallest span; 1 for the smallest span itself.
 	Rise Interval `json:"rise"`
 }
@@ -50,4 +54,6 @@ type SpareState struct {
 	// MeanLatency and P99 are means over the rounds of the steady-state window.
 	MeanLatency time.Duration `json:"mean_ns"`
 	P99         time.Duration `json:"p99_ns"`
+	// P99Unsure is true when too few I/Os support P99; see Result.Unsure.
+	P99Unsure bool `json:"p99_unsure,omitempty"`
 }

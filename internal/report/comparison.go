@@ -71,9 +71,15 @@ func comparisonBlocks(c record.Comparison, both []string, earlier, before, after
 	}
 	if len(c.Loads) > 0 {
 		blocks = append(blocks, document.Gap{}, comparisonTable(c, before, after))
+		if slices.ContainsFunc(c.Loads, func(l record.ComparedLoad) bool { return slices.ContainsFunc(l.Figures, hinted) }) {
+			blocks = append(blocks, document.Gap{}, unsureNote())
+		}
 	}
 	return blocks
 }
+
+// hinted reports whether too few I/Os support a figure.
+func hinted(f record.ComparedFigure) bool { return f.BeforeUnsure || f.AfterUnsure }
 
 // verdictText returns the verdict in words, with the figure that changed most: "slower than it in 2 of 3
 // loads, most of all mixed read IOPS, 2.0 times slower".
@@ -138,6 +144,7 @@ func comparisonTable(c record.Comparison, before, after string) document.Table {
 	for _, l := range c.Loads {
 		for i, f := range l.Figures {
 			was, is := twoValues(f)
+			was, is = hintOf(f.BeforeUnsure, was), hintOf(f.AfterUnsure, is)
 			interval := ""
 			if f.Slower.Lower != nil {
 				interval = intervalText(f.Slower, units.Ratio)

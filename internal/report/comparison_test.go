@@ -160,13 +160,13 @@ func TestComparisonsCSVLosesNothing(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
 	require.NoError(t, err)
 	n := len(rows[0])
-	assert.Equal(t, []string{"run_warnings", "not_compared"}, rows[0][n-2:])
+	assert.Equal(t, []string{"run_warnings", "not_compared", "percentile_of_few_ios"}, rows[0][n-3:])
 	for _, row := range rows[1:] {
-		assert.Contains(t, row[n-2], record.WarnConditionsUnknown)
+		assert.Contains(t, row[n-3], record.WarnConditionsUnknown)
 	}
 	last := rows[len(rows)-1]
 	assert.Equal(t, []string{"own", "", "write"}, last[5:8])
-	assert.Equal(t, "only in B", last[n-1])
+	assert.Equal(t, "only in B", last[n-2])
 }
 
 func TestRunVerdict(t *testing.T) {

@@ -78,15 +78,15 @@ func (c Comparisons) CSV(w io.Writer) error {
 	rows := [][]string{{
 		"from_file", "to_file", "from_started", "to_started", "conditions_changed", "load", "plan", "direction", "figure", "unit",
 		"from", "to", "from_values", "to_values", "times_slower", "lower", "upper", "p", "verdict", "ignored", "run_verdict", "warnings",
-		"run_warnings", "not_compared",
+		"run_warnings", "not_compared", "percentile_of_few_ios",
 	}}
 	const moment = "2006-01-02 15:04:05"
 	for i, r := range c.Comparisons {
-		row := func(load, plan string, direction record.Direction, figure []string, ignored, warnings, notCompared string) {
+		row := func(load, plan string, direction record.Direction, figure []string, ignored, warnings, notCompared, few string) {
 			rows = append(rows, slices.Concat([]string{
 				plain(c.Names[0]), plain(c.Names[i+1]), r.Before.Started.UTC().Format(moment), r.After.Started.UTC().Format(moment),
 				plain(strings.Join(changesList(r.Conditions), "; ")), plain(load), plain(plan), string(direction),
-			}, figure, []string{ignored, string(r.Verdict), plain(warnings), plain(warned(r.Warnings)), plain(notCompared)}))
+			}, figure, []string{ignored, string(r.Verdict), plain(warnings), plain(warned(r.Warnings)), plain(notCompared), few}))
 		}
 		for _, l := range r.Loads {
 			for _, f := range l.Figures {
@@ -97,16 +97,28 @@ func (c Comparisons) CSV(w io.Writer) error {
 				row(l.Load, l.Plan, l.Direction, []string{
 					f.Statistic.Short(), unit, digits(&f.Before), digits(&f.After), strconv.Itoa(l.Before), strconv.Itoa(l.After),
 					digits(&f.Slower.Value), digits(f.Slower.Lower), digits(f.Slower.Upper), digits(f.P), string(f.Verdict),
-				}, l.Ignored, warned(l.Warnings), "")
+				}, l.Ignored, warned(l.Warnings), "", fewText(f))
 			}
 		}
 		for _, l := range r.NotCompared {
 			const figureColumns = 11
-			row(l.Load, "", l.Direction, make([]string, figureColumns), "", "", l.Reason)
+			row(l.Load, "", l.Direction, make([]string, figureColumns), "", "", l.Reason, "")
 		}
 	}
 	if err := out.WriteAll(rows); err != nil {
 		return fmt.Errorf("write CSV: %w", err)
 	}
 	return nil
+}
+
+// fewText says which of both values of a percentile too few I/Os support: "from", "to" or "from to".
+func fewText(f record.ComparedFigure) string {
+	var sides []string
+	if f.BeforeUnsure {
+		sides = append(sides, "from")
+	}
+	if f.AfterUnsure {
+		sides = append(sides, "to")
+	}
+	return strings.Join(sides, " ")
 }

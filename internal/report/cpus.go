@@ -39,7 +39,7 @@ func cpuSections(r record.RunReport) []document.Section {
 		for _, p := range c.Points {
 			warnings := cpuWarnings(r, c, p)
 			shown = append(shown, warnings...)
-			t.Add(units.Count(p.CPUs), units.Count(p.Cores), nodesText(p.Nodes), units.Number(p.Rate/by), cellOf(unit, p.Mean), cellOf(unit, p.P99),
+			t.Add(units.Count(p.CPUs), units.Count(p.Cores), nodesText(p.Nodes), units.Number(p.Rate/by), cellOf(unit, p.Mean), hintOf(p.P99Unsure, cellOf(unit, p.P99)),
 				units.Number(p.Used), limitText(p.Limit), warned(warnings))
 			note := fmt.Sprintf("%s: %s, mean %s, %s used%s", units.Plural(p.CPUs, "CPU"), rateIn(c.Unit, p.Rate), units.Latency(p.Mean), units.Number(p.Used), noteOf(warnings))
 			rate = append(rate, plot.Point{X: float64(p.CPUs), Y: p.Rate / by, Doubt: len(warnings) > 0, Note: note})

@@ -32,6 +32,7 @@ type depthPoint struct {
 	seenOf         int     // repeats for which it is known
 	iops           float64
 	mean, p50, p99 time.Duration
+	unsure         bool // the p99: too few I/Os of a repeat lie above it
 	warnings       []record.Warning
 	repeats        int
 	series         []string // measured at this depth, each with its direction
@@ -118,6 +119,7 @@ func (s *sweep) add(step record.Step, measured part) {
 	}{{&p.mean, r.Mean}, {&p.p50, r.Quantile(0.5)}, {&p.p99, r.Quantile(0.99)}} {
 		*l.to += time.Duration(float64(l.take-*l.to) / n)
 	}
+	p.unsure = p.unsure || r.Unsure(0.99)
 	p.warnings = append(p.warnings, step.Warnings...)
 }
 
@@ -183,7 +185,7 @@ func (s sweep) plot(unit units.LatencyUnit) document.Plot {
 		iops = append(iops, plot.Point{X: at, Y: p.iops, Doubt: doubt, Note: fmt.Sprintf("depth %d: %s IOPS%s", p.depth, units.IOPS(p.iops), why)})
 		mean = append(mean, plot.Point{X: at, Y: unit.In(p.mean), Doubt: doubt, Note: fmt.Sprintf("depth %d: mean %s%s", p.depth, units.Latency(p.mean), why)})
 		if p.p99 > 0 {
-			p99 = append(p99, plot.Point{X: at, Y: unit.In(p.p99), Doubt: doubt, Note: fmt.Sprintf("depth %d: p99 %s%s", p.depth, units.Latency(p.p99), why)})
+			p99 = append(p99, plot.Point{X: at, Y: unit.In(p.p99), Doubt: doubt || p.unsure, Note: fmt.Sprintf("depth %d: p99 %s%s", p.depth, units.Latency(p.p99), why)})
 		}
 		small.Add(p.iops, strconv.Itoa(p.depth))
 		warnings = append(warnings, p.warnings...)
@@ -227,7 +229,7 @@ func (s sweep) table(unit units.LatencyUnit) document.Table {
 		if p.seen > 0 {
 			seen = units.Number(p.seen)
 		}
-		t.Add(units.Count(p.depth), seen, units.IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), cellOf(unit, p.p99), mark, warned(p.warnings))
+		t.Add(units.Count(p.depth), seen, units.IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), hintOf(p.unsure, cellOf(unit, p.p99)), mark, warned(p.warnings))
 	}
 	return t
 }
@@ -246,4 +248,12 @@ func cellOf(u units.LatencyUnit, d time.Duration) string {
 		return none
 	}
 	return u.Format(d)
+}
+
+// hintOf puts a "~" before a figure that is only a hint.
+func hintOf(unsure bool, figure string) string {
+	if unsure {
+		return "~" + figure
+	}
+	return figure
 }

@@ -25,3 +25,81 @@ func TestDisturbedRunsHaveNoHeadline(t *testing.T) {
 		assert.NotContains(t, text, "The slowest place")
 	}
 }
+
+// A share of the data sheet that disturbed steps measured is no headline, and says so beside the figure.
+func TestDisturbedSharesOfTheDataSheetAreNoHeadline(t *testing.T) {
+	r := sheetRun()
+	all := strings.Join(strings.Fields(runText(t, r)), " ")
+	assert.Contains(t, all, "30 % (cpu_bound).", "a drive is not to blame for the CPU")
+	r.Analysis.DataSheet[0].Codes = []string{record.WarnDisturbed}
+	some := strings.Join(strings.Fields(runText(t, r)), " ")
+	assert.Contains(t, some, "furthest from its data sheet in sequential read: 5 500 MB/s measured, 6 900 MB/s promised, 80 % (errors). "+
+		"The share is not known of random read: steps did not measure the drive alone (disturbed).")
+	assert.Contains(t, some, "30 % random-read-qd32 disturbed, cpu_bound")
+	for i := range r.Analysis.DataSheet {
+		r.Analysis.DataSheet[i].Codes = []string{record.WarnDisturbed}
+	}
+	none := runText(t, r)
+	assert.NotContains(t, none, "furthest from its data sheet")
+}
+
+// What disturbed steps show of a setting, of devices at once and of spans is no headline either.
+func TestDisturbedStepsConcludeNothing(t *testing.T) {
+	for want, r := range map[string]record.RunReport{
+		"What the setting changes is not known, because steps did not measure the drive alone.":          cacheRun(),
+		"devices slow each other down is not known: steps did not measure the drives alone (disturbed).": scaleRun(),
+		"is not known for 2 of 2 loads: steps did not measure the drive alone (disturbed).":              spanRun(),
+	} {
+		for i := range r.Steps {
+			r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+		}
+		r.Analysis = &record.Analysis{
+			Effects: analysis.Effects(r.Steps, "write cache"), Scalings: analysis.Scalings(r.Steps), Spans: analysis.Spans(r.Steps),
+		}
+		assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), want)
+	}
+}
+
+// A window of disturbed rounds is no steady state to show to a vendor.
+func TestDisturbedRoundsAreNamedWithTheSteadyState(t *testing.T) {
+	r := steadyRun()
+	for i := range r.Steps {
+		r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+	}
+	r.Analysis = &record.Analysis{Steady: analysis.Steadiness(r.Steps, analysis.PTS())}
+	assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), "Some of these rounds did not measure the drive alone (disturbed).")
+
+	r = spanRun()
+	for i := range r.Steps {
+		r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+	}
+	r.Analysis = &record.Analysis{Spares: analysis.Spares(r.Steps, analysis.PTS())}
+	assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), "with 0 % spare (disturbed)")
+}
+
+// How long a sync takes is a headline, too: it leaves disturbed repeats out, or says that there are no others.
+func TestDisturbedSyncsAreNotMixedWithCalmOnes(t *testing.T) {
+	syncs := func(name string, of record.Histogram, codes ...string) record.Step {
+		s := record.Step{Name: name, Series: "log", Sync: result(of, 0, 1), Write: result(of, 4<<10, 1)}
+		for _, code := range codes {
+			s.Warnings = append(s.Warnings, record.Warning{Code: code, Text: "The host was busy."})
+		}
+		return s
+	}
+	calm, slow := syncs("a", depth1(2000)), syncs("b", slowed(depth1(20_000), 100), record.WarnDisturbed)
+	text := func(steps ...record.Step) string {
+		r := suiteRun("durable-write", steps...)
+		r.Analysis = &record.Analysis{}
+		return strings.Join(strings.Fields(runText(t, r)), " ")
+	}
+	assert.Contains(t, text(calm, slow), "A sync takes 78.0 µs in the median, 118 µs at p99, over 2 000 syncs in 1 step. Left out: 1 step did not measure the drive alone (disturbed).")
+	assert.Contains(t, text(slow), "over 20 000 syncs in 1 step; 1 step did not measure the drive alone (disturbed).")
+}
+
+// The mean of repeats has the warnings of the repeats beside it, as all tables have.
+func TestTheTableOfRepeatsHasTheirWarnings(t *testing.T) {
+	r := twice(depthRun())
+	r.Analysis = &record.Analysis{Spreads: analysis.Spreads(r.Steps)}
+	_, section, _ := strings.Cut(runText(t, r), "\nRepeats and their spread")
+	assert.Regexp(t, `random-read-qd8 .* disturbed\n`, section)
+}

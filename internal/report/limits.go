@@ -79,19 +79,54 @@ func sheetSection(r record.RunReport) []document.Section {
 	if len(r.Analysis.DataSheet) == 0 {
 		return nil
 	}
-	t := document.Table{Names: []string{"figure", "promised", "measured", "share", "in step"}, Align: "lrrrl", Long: true}
-	lowest := r.Analysis.DataSheet[0] // the smallest share
+	t := document.Table{Names: []string{"figure", "promised", "measured", "share", "in step", "warnings"}, Align: "lrrrll", Long: true}
 	for _, s := range r.Analysis.DataSheet {
-		t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step)
-		if s.Share < lowest.Share {
-			lowest = s
-		}
+		t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step, warned(sheetWarnings(r, s)))
 	}
 	return []document.Section{{
-		ID: "data-sheet", Title: "Share of the data sheet", Blocks: []document.Block{document.Gap{}, t},
-		Lead: fmt.Sprintf("The drive is furthest from its data sheet in %s: %s measured, %s promised, %s.", lowest.Figure,
-			sheetFigure(lowest.Unit, lowest.Measured), sheetFigure(lowest.Unit, lowest.Promised), units.Percent(lowest.Share)),
+		ID: "data-sheet", Title: "Share of the data sheet", Lead: sheetSentence(r), Blocks: []document.Block{document.Gap{}, t},
 	}}
+}
+
+// sheetSentence names the smallest share that is known, and the figures of which none is.
+func sheetSentence(r record.RunReport) string {
+	var known, unknown []record.SheetShare
+	for _, s := range r.Analysis.DataSheet {
+		if len(s.Codes) > 0 {
+			unknown = append(unknown, s)
+		} else {
+			known = append(known, s)
+		}
+	}
+	text := ""
+	if len(known) > 0 {
+		lowest := slices.MinFunc(known, func(a, b record.SheetShare) int { return cmp.Compare(a.Share, b.Share) })
+		text = fmt.Sprintf("The drive is furthest from its data sheet in %s: %s measured, %s promised, %s%s.", lowest.Figure,
+			sheetFigure(lowest.Unit, lowest.Measured), sheetFigure(lowest.Unit, lowest.Promised), units.Percent(lowest.Share), noteOf(sheetWarnings(r, lowest)))
+	}
+	var figures, codes []string
+	for _, s := range unknown {
+		figures, codes = append(figures, s.Figure), append(codes, s.Codes...)
+	}
+	if len(unknown) > 0 {
+		slices.Sort(codes)
+		text += fmt.Sprintf(" The share is not known of %s: steps did not measure the drive alone (%s).", strings.Join(figures, ", "), strings.Join(slices.Compact(codes), ", "))
+	}
+	return strings.TrimSpace(text)
+}
+
+// sheetWarnings returns the warnings behind a share: those of its step, and those by which the share is not known.
+func sheetWarnings(r record.RunReport, share record.SheetShare) []record.Warning {
+	var all []record.Warning
+	for _, code := range share.Codes {
+		all = append(all, record.Warning{Code: code})
+	}
+	for _, s := range r.Steps {
+		if s.Name == share.Step {
+			all = append(all, s.Warnings...)
+		}
+	}
+	return all
 }
 
 func sheetFigure(unit string, v float64) string {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
@@ -19,9 +20,9 @@ func repeatSection(r record.RunReport) []document.Section {
 		return nil
 	}
 	t := document.Table{
-		Names: []string{"load", "", "repeats", "IOPS", "95 % interval", "min", "max", "MB/s", "mean latency", "min", "max"},
-		Units: []string{"", "", "", "mean", "IOPS", "IOPS", "IOPS", "mean", "µs", "µs", "µs"},
-		Align: "llrrrrrrrrr", Long: true,
+		Names: []string{"load", "", "repeats", "IOPS", "95 % interval", "min", "max", "MB/s", "mean latency", "min", "max", "warnings"},
+		Units: []string{"", "", "", "mean", "IOPS", "IOPS", "IOPS", "mean", "µs", "µs", "µs", ""},
+		Align: "llrrrrrrrrrl", Long: true,
 	}
 	strips := plot.Strips{
 		Title: "Repeats of each load around their mean",
@@ -37,7 +38,7 @@ func repeatSection(r record.RunReport) []document.Section {
 		us := func(seconds float64) string { return units.Number(seconds * 1e6) }
 		t.Add(s.Load, string(s.Direction), units.Count(s.Repeats),
 			units.IOPS(s.IOPS.Mean.Value), intervalText(s.IOPS.Mean, units.IOPS), units.IOPS(s.IOPS.Min), units.IOPS(s.IOPS.Max),
-			units.Number(s.BytesPerSecond.Mean.Value/1e6), us(s.MeanSeconds.Mean.Value), us(s.MeanSeconds.Min), us(s.MeanSeconds.Max))
+			units.Number(s.BytesPerSecond.Mean.Value/1e6), us(s.MeanSeconds.Mean.Value), us(s.MeanSeconds.Min), us(s.MeanSeconds.Max), warned(own))
 		if mean := s.IOPS.Mean.Value; mean > 0 {
 			if width := (s.IOPS.Max - s.IOPS.Min) / mean; worst < 0 || width > widest {
 				worst, widest = i, width
@@ -106,10 +107,13 @@ func effectSection(r record.RunReport) []document.Section {
 		X:     deviationAxis("change of IOPS, %"),
 		Mark:  &plot.Mark{X: new(0.0), Label: "no change"},
 	}
-	certain := 0
+	certain, unknown := 0, 0
 	for _, e := range r.Analysis.Effects {
 		var verdict string
 		switch {
+		case len(e.Codes) > 0:
+			verdict = "does not decide (" + strings.Join(e.Codes, ", ") + ")"
+			unknown++
 		case e.IOPS.Lower == nil:
 			verdict = "one run each"
 		case !e.Certain:
@@ -126,7 +130,7 @@ func effectSection(r record.RunReport) []document.Section {
 		strips.Rows = append(strips.Rows, changeRow(fmt.Sprintf("%s, %s: %s %s → %s", e.Load, e.Direction, e.Setting, e.From, e.To), e.IOPS, e.Certain))
 	}
 	return []document.Section{{
-		ID: "effects", Title: "What the settings do", Lead: effectLead(certain, len(r.Analysis.Effects)),
+		ID: "effects", Title: "What the settings do", Lead: effectLead(certain, len(r.Analysis.Effects), unknown),
 		Blocks: []document.Block{
 			drawn(strips, "A line is the change, the bar its 95 % interval; a bar over the zero line (~) is within the spread of the repeats."+
 				leftOut(strips.LeftOut()), nil, nil),
@@ -168,13 +172,21 @@ func leftOut(n int) string {
 	return fmt.Sprintf(" %s are only in the table.", units.Plural(n, "row"))
 }
 
-func effectLead(certain, all int) string {
-	switch certain {
-	case 0:
-		return fmt.Sprintf("The setting changes IOPS beyond the spread in none of %s.", units.Plural(all, "comparison"))
-	case all:
-		return fmt.Sprintf("The setting changes IOPS beyond the spread in every comparison (%d).", all)
+// effectLead counts the comparisons in which a setting certainly changes IOPS. unknown is how many do not decide.
+func effectLead(certain, all, unknown int) string {
+	var text string
+	switch all -= unknown; {
+	case all == 0:
+		return "What the setting changes is not known, because steps did not measure the drive alone."
+	case certain == 0:
+		text = fmt.Sprintf("The setting changes IOPS beyond the spread in none of %s.", units.Plural(all, "comparison"))
+	case certain == all:
+		text = fmt.Sprintf("The setting changes IOPS beyond the spread in every comparison (%d).", all)
 	default:
-		return fmt.Sprintf("The setting changes IOPS beyond the spread in %d of %s.", certain, units.Plural(all, "comparison"))
+		text = fmt.Sprintf("The setting changes IOPS beyond the spread in %d of %s.", certain, units.Plural(all, "comparison"))
 	}
+	if unknown > 0 {
+		text += fmt.Sprintf(" Left out: %s, where steps did not measure the drive alone.", units.Plural(unknown, "comparison"))
+	}
+	return text
 }

@@ -244,7 +244,7 @@ func (s Summary) cells(unit units.LatencyUnit) []string {
 		case d <= 0:
 			return none
 		case slices.Contains(s.Unsure, name):
-			return "~" + unit.Format(d)
+			return hintOf(true, unit.Format(d))
 		default:
 			return unit.Format(d)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -69,12 +70,16 @@ func scalingWarnings(r record.RunReport, s record.Scaling) map[int][]record.Warn
 func scalingSentence(s record.Scaling) string {
 	last := s.Points[len(s.Points)-1]
 	text := fmt.Sprintf("%s: %s reach %s together, %s of the ideal", s.Load, units.Plural(last.Devices, "device"), rateIn(s.Unit, last.Total), units.Percent(last.Linearity))
+	unknown := slices.IndexFunc(s.Points, func(p record.ScalePoint) bool { return p.Devices > 1 && len(p.Codes) > 0 })
 	unclear := slices.IndexFunc(s.Points, func(p record.ScalePoint) bool { return p.Unclear(s.Limit) })
 	switch {
 	case s.BreaksAt > 0:
 		return text + "; " + breakSentence(s)
 	case unclear >= 0:
 		return text + "; " + unclearSentence(s.Points[unclear])
+	case unknown >= 0:
+		p := s.Points[unknown]
+		return text + fmt.Sprintf("; whether %d devices slow each other down is not known: steps did not measure the drives alone (%s).", p.Devices, strings.Join(p.Codes, ", "))
 	}
 	return text + ": they do not slow each other down."
 }

@@ -45,7 +45,7 @@ func spanSection(r record.RunReport) []document.Section {
 			if p.SpanBytes == s.KneeBytes {
 				mark = "knee"
 			}
-			row := t.Add(units.Count(p.Percent), size, units.IOPS(p.IOPS), cellOf(unit, p.Mean), cellOf(unit, p.P50), cellOf(unit, p.P99),
+			row := t.Add(units.Count(p.Percent), size, units.IOPS(p.IOPS), cellOf(unit, p.Mean), cellOf(unit, p.P50), hintOf(p.P99Unsure, cellOf(unit, p.P99)),
 				units.Ratio(p.Rise.Value), intervalText(p.Rise, units.Ratio), mark, warned(warnings))
 			if k == 0 {
 				row.Group = &document.Group{Name: s.Load}
@@ -104,6 +104,8 @@ func spanSentence(sweeps []record.SpanSweep) string {
 	case len(unsure) > 0:
 		why := "repeats lie too far apart"
 		switch last := rise(unsure[0]).Rise; {
+		case len(unsure[0].Codes) > 0:
+			why = "steps did not measure the drive alone (" + strings.Join(unsure[0].Codes, ", ") + ")"
 		case last.Lower == nil:
 			why = "there are too few repeats"
 		case *last.Upper < unsure[0].Limit:
@@ -185,7 +187,7 @@ func spareSection(r record.RunReport) []document.Section {
 			mark = "not steady"
 		}
 		t.Add(units.Count(s.SparePercent), units.Count(100-s.SparePercent), units.DriveSize(s.FilledBytes), units.Number(s.Steady.Mean/by),
-			units.Percent(s.Steady.RangeRatio), units.Percent(s.Steady.SlopeRatio), cellOf(unit, s.MeanLatency), cellOf(unit, s.P99),
+			units.Percent(s.Steady.RangeRatio), units.Percent(s.Steady.SlopeRatio), cellOf(unit, s.MeanLatency), hintOf(s.P99Unsure, cellOf(unit, s.P99)),
 			units.Count(len(s.Steady.Path)), units.Ratio(s.Steady.Fresh), mark, warned(warnings))
 		points = append(points, plot.Point{
 			X: float64(s.SparePercent), Y: s.Steady.Mean / by, Doubt: !s.Steady.Reached || len(warnings) > 0,
@@ -214,6 +216,9 @@ func spareSentence(spares []record.SpareState) string {
 		text := fmt.Sprintf("%s with %d %% spare", rateIn(s.Steady.Unit, s.Steady.Mean), s.SparePercent)
 		if !s.Steady.Reached {
 			text += " (not steady)"
+		}
+		if len(s.Steady.Codes) > 0 {
+			text += " (" + strings.Join(s.Steady.Codes, ", ") + ")"
 		}
 		texts = append(texts, text)
 	}

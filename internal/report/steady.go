@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
@@ -49,9 +50,13 @@ func steadySection(r record.RunReport) []document.Section {
 }
 
 func steadySentence(s record.Steady) string {
+	doubt := ""
+	if len(s.Codes) > 0 {
+		doubt = fmt.Sprintf(" Some of these rounds did not measure the drive alone (%s).", strings.Join(s.Codes, ", "))
+	}
 	if !s.Reached {
 		return fmt.Sprintf("Not steady after %s: the last ones have a range of %s and a slope of %s around %s.",
-			units.Plural(len(s.Path), "round"), units.Percent(s.RangeRatio), units.Percent(s.SlopeRatio), rateIn(s.Unit, s.Mean))
+			units.Plural(len(s.Path), "round"), units.Percent(s.RangeRatio), units.Percent(s.SlopeRatio), rateIn(s.Unit, s.Mean)) + doubt
 	}
 	text := fmt.Sprintf("Steady at %s, reached with round %d", rateIn(s.Unit, s.Mean), s.Round)
 	switch {
@@ -60,7 +65,7 @@ func steadySentence(s record.Steady) string {
 	case s.Fresh > 0:
 		text += fmt.Sprintf("; the first round was no faster (%s)", units.Ratio(s.Fresh))
 	}
-	return text + "."
+	return text + "." + doubt
 }
 
 func steadyRule(s record.Steady) string {

@@ -299,7 +299,7 @@ func TestScaleReally(t *testing.T) {
 		assert.Equal(t, []any{8, targets[7].Path, "pci0000:01"}, []any{scaling.Points[2].Devices, scaling.Points[2].Added, scaling.Points[2].Group})
 		breaks := 0
 		for _, p := range slices.Backward(scaling.Points) {
-			if p.Linearity < scaling.Limit {
+			if p.Linearity < scaling.Limit && len(p.Codes) == 0 { // the host may be busy
 				breaks = p.Devices
 			}
 		}

@@ -25,6 +25,14 @@ func Number(v float64) string {
 			return strconv.FormatFloat(v, 'f', decimals, 64)
 		}
 	}
+	return whole(v)
+}
+
+// whole rounds v. What no count can be is written with an exponent.
+func whole(v float64) string {
+	if math.Abs(v) >= math.MaxInt64 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
 	return Count(int64(math.Round(v)))
 }
 
@@ -56,7 +64,7 @@ func Percent(share float64) string {
 	case math.Abs(percent) < 9.95:
 		return strconv.FormatFloat(percent, 'f', 1, 64) + " %"
 	default:
-		return Count(int64(math.Round(percent))) + " %"
+		return whole(percent) + " %"
 	}
 }
 

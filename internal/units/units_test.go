@@ -29,7 +29,7 @@ func TestPlural(t *testing.T) {
 func TestIOPS(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.0123: "0.0123", 0.5: "0.500", 5.4321: "5.43", 9.996: "10.0", 54.25: "54.2", 99.96: "100", 999.6: "1 000",
-		38119.7: "38 120", 2e6: "2 000 000", math.Inf(1): "-",
+		38119.7: "38 120", 2e6: "2 000 000", math.Inf(1): "-", 1e300: "1e+300", -1e300: "-1e+300",
 	} {
 		assert.Equal(t, want, units.IOPS(v), "%g", v)
 	}

@@ -97,7 +97,7 @@ func notes(text []byte) []string {
 
 func decodeOutput(o object) Output {
 	out := Output{
-		Time:          time.UnixMilli(o.count("timestamp_ms")),
+		Time:          o.moment("timestamp_ms"),
 		GlobalOptions: o.texts("global options"),
 	}
 	version, err := ParseVersion(o.text("fio version"))

@@ -190,6 +190,8 @@ func TestParseOutputRefuses(t *testing.T) {
 		"missing field":   {edit(`"total_ios"`, `"ios"`), "jobs[0].read.total_ios: missing"},
 		"negative":        {edit(`"bw_bytes" : 61440000`, `"bw_bytes" : -4`), "jobs[0].read.bw_bytes is -4: negative"},
 		"nan":             {edit(`"iops" : 15000.000000`, `"iops" : -nan`), "iops is -nan"},
+		"beyond a count":  {edit(`"iops" : 15000.000000`, `"iops" : 1e308`), "jobs[0].read.iops is 1e308: too large"},
+		"another era":     {edit(`"timestamp_ms" : `, `"timestamp_ms" : 99999`), ": after the year 9999"},
 		"a string":        {edit(`"total_ios" : 450`, `"total_ios" : "450"`), `jobs[0].read.total_ios is "450": not a number`},
 		"a fraction":      {edit(`"total_ios" : 450`, `"total_ios" : 4.5`), `jobs[0].read.total_ios is 4.5: not a whole number`},
 		"too large":       {edit(`"total_ios" : 450`, `"total_ios" : 99999999999999999999`), `jobs[0].read.total_ios is 99999999999999999999: not a whole number of 64 bits`},

@@ -125,7 +125,7 @@ func (o object) small(key string) int {
 	return int(n)
 }
 
-// real takes a finite number that is not negative.
+// real takes a number that is not negative and not larger than a count.
 func (o object) real(key string) float64 {
 	text := take[json.Number](o, key, "a number").String()
 	x, err := strconv.ParseFloat(text, 64)
@@ -137,6 +137,9 @@ func (o object) real(key string) float64 {
 		return 0
 	case x < 0:
 		o.fail(key, text, "negative")
+		return 0
+	case x > math.MaxInt64:
+		o.fail(key, abridge(text), "too large")
 		return 0
 	}
 	return x
@@ -150,6 +153,15 @@ func (o object) span(key string, unit time.Duration) time.Duration {
 		return 0
 	}
 	return time.Duration(n) * unit
+}
+
+// moment takes milliseconds since 1970. JSON has no moments after the year 9999.
+func (o object) moment(key string) time.Time {
+	at := time.UnixMilli(o.count(key))
+	if at.Year() > 9999 {
+		o.fail(key, strconv.FormatInt(at.UnixMilli(), 10), "after the year 9999")
+	}
+	return at
 }
 
 // nanoseconds takes a number of nanoseconds with a fraction and rounds it.
