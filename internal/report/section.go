@@ -34,16 +34,18 @@ func sections(r record.RunReport) []document.Section {
 	return all
 }
 
-// warned returns the codes of warnings, without repetitions, for one cell.
-func warned(warnings []record.Warning) string {
-	var codes []string
+// codesOf returns the codes of warnings, without repetitions.
+func codesOf(warnings []record.Warning) (codes []string) {
 	for _, w := range warnings {
 		if !slices.Contains(codes, w.Code) {
 			codes = append(codes, w.Code)
 		}
 	}
-	return strings.Join(codes, ", ")
+	return codes
 }
+
+// warned returns the codes of warnings for one cell.
+func warned(warnings []record.Warning) string { return strings.Join(codesOf(warnings), ", ") }
 
 // measured returns the steps that have a result.
 func measured(steps []record.Step) []record.Step {

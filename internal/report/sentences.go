@@ -10,7 +10,7 @@ import (
 
 // bestSentence describes the best figures of a run, for runs without a more specific
 // conclusion: its highest IOPS, its highest bandwidth and its lowest median latency, each
-// with the step that reached it.
+// with the step that reached it and the codes of its warnings.
 func bestSentence(r record.RunReport) string {
 	var iops, bytes, median Summary
 	for _, s := range Summarise(r) {
@@ -28,7 +28,9 @@ func bestSentence(r record.RunReport) string {
 		}
 	}
 	var texts []string
-	where := func(s Summary) string { return " (" + s.Step + " " + s.Direction + ")" }
+	where := func(s Summary) string {
+		return " (" + strings.Join(append([]string{s.Step + " " + s.Direction}, s.Codes...), ", ") + ")"
+	}
 	if iops.IOPS > 0 {
 		texts = append(texts, "at most "+units.IOPS(iops.IOPS)+" IOPS"+where(iops))
 	}

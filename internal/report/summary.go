@@ -33,6 +33,8 @@ type Summary struct {
 	Max  time.Duration `json:"max_ns"`
 	// Unsure names the percentiles that are based on too few I/Os, see record.Supported.
 	Unsure []string `json:"unsure,omitempty"`
+	// Codes are the codes of the warnings of the step.
+	Codes []string `json:"codes,omitempty"`
 }
 
 // Summarise returns the figures of all steps and directions in their order, without steps
@@ -72,7 +74,7 @@ func parts(step record.Step) []part {
 func summarise(step record.Step, p part) Summary {
 	r := p.result
 	s := Summary{
-		Step: step.Name, Plan: step.Plan, Direction: p.direction,
+		Step: step.Name, Plan: step.Plan, Direction: p.direction, Codes: codesOf(step.Warnings),
 		IOs: p.result.IOs, IOPS: p.result.IOPS, BytesPerSecond: p.result.BytesPerSecond,
 		Min: p.result.Min, Mean: p.result.Mean, Max: p.result.Max,
 		P50: r.Quantile(0.50), P95: r.Quantile(0.95), P99: r.Quantile(0.99), P999: r.Quantile(0.999),
