@@ -149,7 +149,7 @@ func noSubcommand(c *cobra.Command, args []string) error {
 	}
 	text := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		text += fmt.Sprintf("; did you mean %s?", strings.Join(near, ", "))
+		return usage(fmt.Errorf("%s; did you mean %s?", text, strings.Join(near, " or ")))
 	}
 	return usage(fmt.Errorf("%s; see %s --help", text, c.CommandPath()))
 }

@@ -28,7 +28,7 @@ func TestWrongUsage(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"unknown command":  {[]string{"runn"}, []string{`unknown command "runn"`, "did you mean run?"}},
+		"unknown command":  {[]string{"runn"}, []string{`unknown command "runn" for "ssdprobe"; did you mean run?` + "\n"}},
 		"unknown flag":     {[]string{"devices", "--foo"}, []string{"unknown flag: --foo", "ssdprobe devices --help"}},
 		"one of three":     {[]string{"report", "x.json", "-o", "xml"}, []string{"want text, json, html, csv or markdown"}},
 		"unknown output":   {[]string{"devices", "-o", "xml"}, []string{"--output", "xml", "want text or json"}},
