@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -52,6 +53,7 @@ status. The name of this node is $SSDPROBE_NODE, --node or node of the configura
 }
 
 func (a *app) kubernetesCleanup(ctx context.Context, o cleanupOptions) error {
+	limitMemory(slog.New(slog.NewTextHandler(a.stderr, nil))) // a page of large nodes is most of what the Job may use
 	var c config.Config
 	var err error
 	if !o.allNodes || a.configFile != "" { // otherwise nothing of this machine is needed, such as a home directory for the state
