@@ -1,7 +1,6 @@
 package export_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -160,17 +159,4 @@ func TestTheImpossibleHasNoFigure(t *testing.T) {
 		warned = warned || f.GetName() == "ssdprobe_run_warning"
 	}
 	assert.True(t, warned)
-}
-
-// A percentile that only a few I/Os support would be taken for a known one.
-func TestAPercentileOfFewIOsHasNoSeries(t *testing.T) {
-	for ios, percentiles := range map[int64]int{100_000: 4, 5000: 3, 500: 2, 5: 0} {
-		s := recordtest.Snapshot()
-		s.Targets = slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { return len(t.Runs) == 0 })[:1]
-		run := s.Targets[0].Runs[0]
-		run.Last.Steps = run.Last.Steps[:1]
-		run.Last.Steps[0].Read = &record.Result{IOs: ios, Latency: record.Histogram{{Latency: time.Millisecond, Count: ios}}}
-		s.Targets[0].Runs = []record.RunStatus{run}
-		assert.Equal(t, percentiles, number(t, registry(t, s, observed(s)), "ssdprobe_run_read_latency_percentile_seconds"), "%d I/Os", ios)
-	}
 }

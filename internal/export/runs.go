@@ -135,12 +135,10 @@ func lastRunFamilies() []family[record.TargetStatus] {
 				"Bandwidth ("+string(d.direction)+") in a step of the last run, in bytes per second. Absent if it is beyond what the bus can carry.",
 				eachResult(func(r record.Result, suite, step string, emit emit) { emitKnown(emit, r.BytesPerSecond, suite, step) })),
 			metric(name+"_latency_percentile_seconds", gauge, []string{"suite", "step", "percentile"},
-				"Latency percentile ("+string(d.direction)+") in a step of the last run, in seconds, by nearest rank. Absent if fewer than 10 I/Os lie above it, or the result is beyond what the bus can carry.",
+				"Latency percentile ("+string(d.direction)+") in a step of the last run, in seconds, by nearest rank. Absent if the result is beyond what the bus can carry.",
 				eachResult(func(r record.Result, suite, step string, emit emit) {
 					for _, percentile := range []float64{50, 95, 99, 99.9} {
-						if q := percentile / 100; !r.Unsure(q) {
-							emitKnown(emit, r.Quantile(q).Seconds(), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))
-						}
+						emitKnown(emit, r.Quantile(percentile/100).Seconds(), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))
 					}
 				})),
 		)
