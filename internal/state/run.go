@@ -46,14 +46,23 @@ func (d Dir) runNames(prefix string) ([]string, error) {
 	return names, err
 }
 
+// runsOf lists the reports of all suites on a target, by suite, oldest first.
+func (d Dir) runsOf(id string) ([]string, error) {
+	names, err := d.Names(kindRuns)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, rest, _ := strings.Cut(name, " ")
+		return !hasTime(rest, id+" ")
+	})
+	slices.Sort(names)
+	return names, err
+}
+
 // removeRuns removes the reports of all suites on a target.
 func (d Dir) removeRuns(id string) error {
-	names, err := d.Names(kindRuns)
+	names, err := d.runsOf(id)
 	problems := []error{err}
 	for _, name := range names {
-		if _, rest, _ := strings.Cut(name, " "); hasTime(rest, id+" ") {
-			problems = append(problems, d.Remove(kindRuns, name))
-		}
+		problems = append(problems, d.Remove(kindRuns, name))
 	}
 	return errors.Join(problems...)
 }
@@ -62,14 +71,12 @@ func (d Dir) removeRuns(id string) error {
 // The error joins what could not be read.
 func (d Dir) Runs(id string) ([]record.RunStatus, error) {
 	aside := d.SetDamagedAside(kindRuns)
-	names, err := d.Names(kindRuns)
+	names, err := d.runsOf(id)
 	problems := []error{aside, err}
 	bySuite := map[string][]string{} // the latest first
-	for _, name := range slices.Backward(slices.Sorted(slices.Values(names))) {
-		suite, rest, _ := strings.Cut(name, " ")
-		if hasTime(rest, id+" ") {
-			bySuite[suite] = append(bySuite[suite], name)
-		}
+	for _, name := range slices.Backward(names) {
+		suite, _, _ := strings.Cut(name, " ")
+		bySuite[suite] = append(bySuite[suite], name)
 	}
 	var runs []record.RunStatus
 	for _, suite := range slices.Sorted(maps.Keys(bySuite)) {

@@ -283,27 +283,24 @@ func isValue(name string) bool {
 // Names returns the names of all values of a kind, sorted by file. The error joins the problems of files that could not
 // be interpreted; the other names are returned all the same.
 func (s *Store) Names(kind string) ([]string, error) {
-	paths, err := s.files(kind, isValue)
+	paths, err := s.values(kind)
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", kind, err)
+		return nil, err
 	}
 	return s.namesOf(kind, paths)
 }
 
 // Count returns how many values of a kind there are, without reading them.
 func (s *Store) Count(kind string) (int, error) {
-	paths, err := s.files(kind, isValue)
-	if err != nil {
-		return 0, fmt.Errorf("list %s: %w", kind, err)
-	}
-	return len(paths), nil
+	paths, err := s.values(kind)
+	return len(paths), err
 }
 
 // NamesByAge is like Names, but what was saved longest ago comes first.
 func (s *Store) NamesByAge(kind string) ([]string, error) {
-	paths, err := s.files(kind, isValue)
+	paths, err := s.values(kind)
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", kind, err)
+		return nil, err
 	}
 	saved := map[string]time.Time{}
 	for _, path := range paths {
@@ -315,6 +312,15 @@ func (s *Store) NamesByAge(kind string) ([]string, error) {
 	}
 	slices.SortStableFunc(paths, func(a, b string) int { return saved[a].Compare(saved[b]) })
 	return s.namesOf(kind, paths)
+}
+
+// values returns the paths of all values of a kind, sorted by file.
+func (s *Store) values(kind string) ([]string, error) {
+	paths, err := s.files(kind, isValue)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", kind, err)
+	}
+	return paths, nil
 }
 
 func (s *Store) namesOf(kind string, paths []string) ([]string, error) {
