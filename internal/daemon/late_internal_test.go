@@ -31,18 +31,25 @@ func (w *watch) observed(t *testing.T) (ios uint64, seconds float64) {
 	return 0, 0
 }
 
-// When the I/O of a hung round returns, its latency enters the histogram once, and the bytes read are counted.
-func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
-	const timeout = 2 * time.Second
+// remoteWatch watches a device whose reads can be made to hang, with one probe.
+func remoteWatch(t *testing.T, change func(*record.Probe)) (*watch, *testenv.Remote) {
+	t.Helper()
 	remote := testenv.RemoteFile(t)
 	loop := testenv.Losetup(t, "--find", "--show", remote.Path)
 	t.Cleanup(func() { testenv.Losetup(t, "--detach", loop) })
-	w := watchFile(t, func(s *spec) {
-		s.Target = measure.Target{ID: "name:hung", Path: loop, SizeBytes: 1 << 20}
+	return watchFile(t, func(s *spec) {
+		s.Target = measure.Target{ID: "name:remote", Path: loop, SizeBytes: 1 << 20}
 		s.LockID = s.ID
 		s.Probes = s.Probes[:1]
-		s.Probes[0].IOs, s.Probes[0].Timeout, s.Probes[0].Interval = 32, timeout, time.Hour // only requested rounds
-	})
+		s.Probes[0].IOs = 32
+		change(&s.Probes[0])
+	}), remote
+}
+
+// When the I/O of a hung round returns, its latency enters the histogram once, and the bytes read are counted.
+func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
+	const timeout = 2 * time.Second
+	w, remote := remoteWatch(t, func(p *record.Probe) { p.Timeout, p.Interval = timeout, time.Hour }) // only requested rounds
 	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "read-4k", 1)
 	ios, seconds := w.observed(t)

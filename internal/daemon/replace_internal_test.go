@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
@@ -41,15 +40,7 @@ func TestReplacingAWatchBringsNoRoundForward(t *testing.T) {
 // hangingWatch watches a device whose second round hangs until the function that it returns is called.
 func hangingWatch(t *testing.T, timeout time.Duration) (*watch, func()) {
 	t.Helper()
-	remote := testenv.RemoteFile(t)
-	loop := testenv.Losetup(t, "--find", "--show", remote.Path)
-	t.Cleanup(func() { testenv.Losetup(t, "--detach", loop) })
-	w := watchFile(t, func(s *spec) {
-		s.Target = measure.Target{ID: "name:replaced", Path: loop, SizeBytes: 1 << 20}
-		s.LockID = s.ID
-		s.Probes = s.Probes[:1]
-		s.Probes[0].IOs, s.Probes[0].Timeout = 32, timeout
-	})
+	w, remote := remoteWatch(t, func(p *record.Probe) { p.Timeout = timeout })
 	w.awaitRounds(t, "read-4k", 1)
 	came, release := remote.HoldReads(t, 0)
 	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
