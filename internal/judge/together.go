@@ -128,7 +128,12 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 			from = record.Regressed
 		}
 		w.WithHost = x.State == record.Regressed && n.hostSlowerWith(g, w, x.Since)
-		if !w.take(x, g.toldFrom(), x.State == record.Regressed && g.expects(i, n.now), n.now) {
+		var expected bool
+		var others []wave
+		if x.State == record.Regressed {
+			expected, others = g.expects(i, n.now), n.otherWaves(g, w)
+		}
+		if !w.take(x, g.toldFrom(), expected, others, n.now) {
 			continue
 		}
 		out := g.event(drift.Event{
@@ -141,6 +146,21 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 		}
 		n.events = append(n.events, out)
 	}
+}
+
+// otherWaves returns the waves that other statistics of drives of the same kind have shown.
+func (n *Node) otherWaves(of *group, w *wander) (waves []wave) {
+	for _, g := range n.groups {
+		if g.rotational != of.rotational {
+			continue
+		}
+		for i := range g.wanders {
+			if o := &g.wanders[i]; o != w {
+				waves = append(waves, o.shows(n.now)...)
+			}
+		}
+	}
+	return waves
 }
 
 // hostSlowerWith reports whether nearly all drives of the same kind became slower by another statistic than that of w, at about

@@ -22,7 +22,8 @@ const (
 
 // wave is a time in which the host was slower.
 type wave struct {
-	Slower float64       `json:"slower"` // how many times slower it was at most
+	Slower float64       `json:"slower"`         // how many times slower it was at most
+	Host   bool          `json:"host,omitempty"` // and not only a batch
 	Lasted time.Duration `json:"lasted_ns"`
 	Ended  time.Time     `json:"ended"`
 }
@@ -76,9 +77,10 @@ func (w *wander) nearlyAll() bool {
 	return w.Of > 0 && float64(len(w.Drives)) >= share*float64(w.Of)
 }
 
-// take takes the current state of a statistic of the host, which is reported from a ratio on. It returns whether that
-// is news. If the host is expected to be slower at this time of day, that may hide that it still is.
-func (w *wander) take(x record.Drift, from float64, expected bool, now time.Time) bool {
+// take takes the current state of a statistic of the host, which is reported from a ratio on, and the waves that its other
+// statistics have shown. It returns whether that is news. If the host is expected to be slower at this time of day, that may
+// hide that it still is.
+func (w *wander) take(x record.Drift, from float64, expected bool, others []wave, now time.Time) bool {
 	if x.State != record.Regressed {
 		w.end(now)
 		return false
@@ -106,7 +108,7 @@ func (w *wander) take(x record.Drift, from float64, expected bool, now time.Time
 	}
 	w.Until = now
 	w.Says, w.Most = ratedBy(ratio, w.Says), max(w.Most, ratio)
-	if w.knows(x.Since, now) {
+	if w.knows(others, x.Since, now) {
 		w.Says = record.Watch
 		return false
 	}
@@ -124,21 +126,35 @@ func (w *wander) end(now time.Time) {
 		w.Until = now
 	}
 	if lasted := w.Until.Sub(w.Since); w.Told != "" && !w.Caused && lasted <= longestWave {
-		w.Waves = append(w.Waves, wave{w.Most, lasted, w.Until})
+		w.Waves = append(w.Waves, wave{w.Most, w.scope() == record.ScopeHost, lasted, w.Until})
 		w.Waves = w.Waves[max(0, len(w.Waves)-maxWaves):]
 	}
 	*w = wander{Usual: w.Usual, Waves: w.Waves}
 }
 
-// knows reports whether an earlier wave was as slow and as long. A slowdown that came with a change of conditions is
+// knows reports whether an earlier wave was as slow and as long. If nearly all drives are slower and that is not reported yet, it
+// may be a wave of another statistic, because it is one host. A slowdown that came with a change of conditions is
 // something else, and so is one whose onset is longer ago than longestWave, even if it was less slow in between. Severe is news
 // unless it is a host's that recurs at that time of day.
-func (w *wander) knows(onset, now time.Time) bool {
-	return !w.Caused && now.Sub(onset) <= longestWave && slices.ContainsFunc(w.Waves, func(before wave) bool {
+func (w *wander) knows(others []wave, onset, now time.Time) bool {
+	waves := w.Waves
+	if w.scope() == record.ScopeHost && w.Told == "" {
+		waves = slices.Concat(waves, others)
+	}
+	return !w.Caused && now.Sub(onset) <= longestWave && slices.ContainsFunc(waves, func(before wave) bool {
 		return now.Sub(before.Ended).Abs() <= wandered && w.Says.Badness() <= ratedBy(before.Slower, "").Badness() &&
 			(w.Says != record.Severe || w.scope() == record.ScopeHost && before.isAtTimeOfDay(w.Since)) &&
 			w.Most < worseThanEver*before.Slower && float64(now.Sub(w.Since)) < longerThanEver*float64(before.Lasted)
 	})
+}
+
+// shows returns the waves of the whole host that a statistic has shown, and the one that is reported now.
+func (w *wander) shows(now time.Time) []wave {
+	waves := slices.DeleteFunc(slices.Clone(w.Waves), func(x wave) bool { return !x.Host })
+	if w.Told != "" && !w.Caused && w.scope() == record.ScopeHost {
+		waves = append(waves, wave{w.Most, true, now.Sub(w.Since), now})
+	}
+	return waves
 }
 
 // isAtTimeOfDay reports whether the wave began at about this time of day. What takes longer than half a day has no time of day.

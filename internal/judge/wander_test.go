@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -206,5 +207,37 @@ func TestAWaveThatBeganGentlyIsNotALongOne(t *testing.T) {
 		times, _ = m.toldOfHost()
 		assert.Zero(t, times)
 		assert.Equal(t, record.Watch, m.node.Host().Verdict)
+	}
+}
+
+// One statistic may be just slow enough to be reported, and another not quite. The next time it may be the other way round, and
+// it is still the same host.
+func TestAWaveIsKnownByAllStatisticsOfTheHost(t *testing.T) {
+	testenv.Simulates(t)
+	m := newMachine(t, 6)
+	m.run(3*day, steady)
+	m.run(4*time.Hour, slower(1.3))
+	m.run(2*day+5*time.Hour, steady)
+	data, err := json.Marshal(m.node.State(m.now()))
+	require.NoError(t, err)
+	var state map[string]any
+	require.NoError(t, json.Unmarshal(data, &state))
+	for _, h := range state["hosts"].([]any) { // as if the median latency of the probe alone had shown it
+		for name, w := range h.(map[string]any)["wanders"].(map[string]any) {
+			if name != string(record.LatencyP50) {
+				delete(w.(map[string]any), "waves")
+			}
+		}
+	}
+	data, err = json.Marshal(state)
+	require.NoError(t, err)
+	var edited judge.State
+	require.NoError(t, json.Unmarshal(data, &edited))
+	m.restartFrom(edited)
+	m.events = nil
+	m.run(4*time.Hour, slower(1.3))
+	assert.Equal(t, record.Watch, m.node.Host().Verdict)
+	for _, e := range m.events {
+		assert.NotEqual(t, record.Regressed, e.State, "%s %s", e.Source, e.Statistic)
 	}
 }
