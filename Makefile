@@ -51,7 +51,7 @@ fuzz: ## looks for new inputs that break the parsers: every fuzz test for FUZZTI
 
 lint: $(GOLANGCI) ## linters, vet among them; that it builds for arm64; dependencies and their licences
 	GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -o /dev/null ./cmd/ssdprobe
-	$(GOLANGCI) run
+	$(GOLANGCI) run --allow-parallel-runners
 	go mod verify
 	scripts/licences.sh
 
