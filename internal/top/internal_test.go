@@ -227,6 +227,29 @@ func TestWhichDevicesAreShown(t *testing.T) {
 	require.ErrorContains(t, err, "no medium in it")
 }
 
+// Zeros of a device whose statistics are off are not taken for silence.
+func TestADeviceThatDoesNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		sysfstest.Add(t, h.root, map[string]string{"sys/devices/vdb/queue/iostats": "0\n"}, map[string]string{"sys/dev/block/254:16": "/sys/devices/vdb"})
+		s := NewSource(Options{Host: sysfs.New(h.root), Interval: time.Second, Ask: func(context.Context) (string, record.Snapshot, error) {
+			return "", record.Snapshot{}, nil
+		}})
+		require.NoError(t, s.List(t.Context()))
+		ctx, cancel := context.WithCancel(t.Context())
+		var got Sample
+		require.NoError(t, s.Run(ctx, func(first Sample) {
+			got = first
+			cancel()
+		}))
+		require.Len(t, got.Devices, 2)
+		assert.Empty(t, got.Devices[0].Traffic.Unusable)
+		assert.Contains(t, got.Devices[1].Traffic.Unusable, "queue/iostats")
+		require.Len(t, got.Problems, 1)
+		assert.Equal(t, "vdb: "+got.Devices[1].Traffic.Unusable, got.Problems[0])
+	})
+}
+
 // A device that leaves has no row, and a device that gets its number is not compared with it.
 func TestDevicesComeAndGo(t *testing.T) { synctest.Test(t, comeAndGo) }
 
