@@ -142,6 +142,10 @@ func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffi
 			if d.stalls.Count > row.Stalls.Count { // the daemon has watched for longer
 				row.Stalls = d.stalls
 			}
+			if s := d.stall; s != nil && row.Stall != nil && s.Start.Before(row.Stall.Start) {
+				row.Stall = new(*s)
+				row.Stall.Length = at.Sub(s.Start)
+			}
 		}
 		sample.Devices = append(sample.Devices, row)
 	}
@@ -154,8 +158,5 @@ func (s *Source) addStalls(row *Row) {
 	if status == nil {
 		return
 	}
-	row.Stalls = blamed(status.Stalls)
-	if n := len(status.Stalls); n > 0 && status.Stalls[n-1].Ongoing {
-		row.Stall = &status.Stalls[n-1]
-	}
+	row.Stalls, row.Stall = blamed(status.Stalls), ongoing(status.Stalls)
 }
