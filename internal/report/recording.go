@@ -128,7 +128,10 @@ func deviceEvents(d record.DeviceRecording) (all []event) {
 		unknown = s.Unknown
 		if s.Stall != before {
 			text := fmt.Sprintf("nothing has completed in this second (%s), %d in flight", s.Stall, s.InFlight)
-			if s.Stall == "" {
+			switch {
+			case s.Stall == "" && s.IOs() == 0: // it is not known in a second in which the machine stood still
+				text = fmt.Sprintf("no stall is seen now, but nothing has completed in this second, %d in flight", s.InFlight)
+			case s.Stall == "":
 				text = fmt.Sprintf("the stall is over: %s completed in this second", units.Plural(s.IOs(), "I/O"))
 			}
 			add(s.Time, text)
