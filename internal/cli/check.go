@@ -148,7 +148,10 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 		}
 	}
 	now := time.Now()
-	if age := now.Sub(last); age > freshFor || age < -freshFor {
+	switch age := now.Sub(last); {
+	case last.IsZero():
+		return none, fmt.Errorf("%w, and no round is stored in %s", nobody, c.StateDir)
+	case age > freshFor, age < -freshFor:
 		return none, fmt.Errorf("%w, and the last round that is stored in %s was %s", nobody, c.StateDir, units.Ago(last, now))
 	}
 	s, err := dir.Snapshot(c, now)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/check"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
@@ -146,6 +147,14 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 	gone := ssdprobe(t, "check", "--state-dir", filepath.Join(t.TempDir(), "none"), "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]\n"))
 	assert.Equal(t, 3, gone.code)
 	assert.Regexp(t, `^unknown: no daemon answers at http://127.0.0.1:1, and nothing is stored in \S+/none\n$`, gone.stdout)
+
+	// The daemon was killed before the first round of its drives.
+	killed, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, killed.SaveNode(judge.State{Drives: []judge.DriveState{{ID: "a"}}}))
+	early := ssdprobe(t, "check", "--state-dir", killed.Dir(), "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]\n"))
+	assert.Equal(t, 3, early.code)
+	assert.Regexp(t, `^unknown: no daemon answers at http://127.0.0.1:1, and no round is stored in \S+\n$`, early.stdout)
 
 	// The connection succeeds, but nothing answers.
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

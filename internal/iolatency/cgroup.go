@@ -14,8 +14,10 @@ import (
 const (
 	// mostCGroups bounds how many control groups are read, and thus kept.
 	mostCGroups = 8192
-	// lookAgain is the shortest time between two walks of the tree.
+	// lookAgain is the shortest time between two walks of the tree. It is longer if they take more than costShare
+	// of the time.
 	lookAgain = 10 * time.Second
+	costShare = 1e-3
 )
 
 // cgroups maps the ids that the kernel gives control groups to their paths. An id is the inode number of the
@@ -23,9 +25,9 @@ const (
 type cgroups struct {
 	root string // where they are mounted
 
-	mu     sync.Mutex
-	paths  map[uint64]string
-	looked time.Time
+	mu    sync.Mutex
+	paths map[uint64]string
+	due   time.Time // when the tree may be walked again
 }
 
 // mounted returns where the version 2 hierarchy is mounted. The eBPF programs report ids of its groups.
@@ -45,17 +47,28 @@ func (c *cgroups) path(id uint64) string {
 	if path, ok := c.paths[id]; ok {
 		return path
 	}
-	if time.Since(c.looked) >= lookAgain {
-		c.look()
-	}
+	c.look()
 	if path, ok := c.paths[id]; ok {
 		return path
 	}
 	return fmt.Sprintf("number %d", id)
 }
 
+// follow keeps the paths up to date: a group may end together with its I/O, and cannot be looked up then.
+func (c *cgroups) follow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.look()
+}
+
+// look walks the tree, if that is due.
 func (c *cgroups) look() {
-	c.looked, c.paths = time.Now(), map[uint64]string{}
+	began := time.Now()
+	if began.Before(c.due) {
+		return
+	}
+	c.paths = map[uint64]string{}
+	defer func() { c.due = began.Add(max(lookAgain, time.Duration(float64(time.Since(began))/costShare))) }()
 	n := 0
 	_ = filepath.WalkDir(c.root, func(path string, d fs.DirEntry, err error) error { // groups come and go meanwhile
 		if err != nil || !d.IsDir() {

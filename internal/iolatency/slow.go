@@ -79,6 +79,9 @@ func (t *Tracer) Slow(names bool) (map[string][]record.SlowIO, error) {
 			all[number] = append(all[number], s.SlowIO)
 		}
 	}
+	if names {
+		t.cgroups.follow()
+	}
 	return all, err
 }
 

@@ -127,8 +127,8 @@ func (r Recording) WithoutNames() Recording {
 // DeviceSecond is what the kernel counted for a device in one second, including our own I/O.
 type DeviceSecond struct {
 	Time time.Time `json:"time"` // the end of the second
-	// Unknown is true when the second cannot be compared with the one before, because the device has just appeared or
-	// its counters restarted. All fields except InFlight are then zero.
+	// Unknown is true when the second cannot be compared with the one before, because the device has just appeared,
+	// its counters restarted, or its statistics are off. All fields except InFlight are then zero.
 	Unknown bool      `json:"unknown,omitempty"`
 	Read    ServedNow `json:"read,omitzero"`
 	Write   ServedNow `json:"write,omitzero"`

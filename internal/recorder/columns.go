@@ -33,7 +33,7 @@ func (c *columns) take(row int, now time.Duration, d traffic.Counted) {
 	counted := countsOf(d.Disk, d.Timing)
 	delta, ok := counted.since(c.last)
 	flags := uint8(here)
-	if ok && c.fresh {
+	if ok && c.fresh && d.Unusable == "" {
 		flags |= known
 	} else {
 		delta = counts{}

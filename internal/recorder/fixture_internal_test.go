@@ -14,18 +14,19 @@ import (
 // world is a recorder with simulated clocks and devices.
 type world struct {
 	*Recorder
-	wall    time.Time
-	steady  time.Duration
-	devices map[string]*counters.Disk
-	stalls  map[string]record.StallCause
-	host    Host
-	taken   map[string]bool
+	wall     time.Time
+	steady   time.Duration
+	devices  map[string]*counters.Disk
+	stalls   map[string]record.StallCause
+	unusable map[string]string
+	host     Host
+	taken    map[string]bool
 }
 
 func start() time.Time { return time.Date(2026, 5, 4, 13, 0, 0, 0, time.UTC) }
 
 func newWorld(ids ...string) *world {
-	w := &world{wall: start(), devices: map[string]*counters.Disk{}, stalls: map[string]record.StallCause{}, taken: map[string]bool{}}
+	w := &world{wall: start(), devices: map[string]*counters.Disk{}, stalls: map[string]record.StallCause{}, unusable: map[string]string{}, taken: map[string]bool{}}
 	for _, id := range ids {
 		w.come(id)
 	}
@@ -51,7 +52,7 @@ func (w *world) pass() {
 
 func (w *world) take(s traffic.Second) {
 	for id, d := range w.devices {
-		s.Devices = append(s.Devices, traffic.Counted{Device: traffic.Device{ID: id}, Disk: *d, Timing: counters.ExactTimes, Stall: w.stalls[id]})
+		s.Devices = append(s.Devices, traffic.Counted{Device: traffic.Device{ID: id}, Disk: *d, Timing: counters.ExactTimes, Stall: w.stalls[id], Unusable: w.unusable[id]})
 	}
 	w.Take(s, w.host)
 }

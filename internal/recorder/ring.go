@@ -141,8 +141,8 @@ func (r *ring) hostSecond(row int) record.HostSecond {
 	}
 }
 
-// recording returns what is known of a span. Devices that did nothing are only named, unless they are in
-// wanted. describe returns a device by its id.
+// recording returns what is known of a span. Devices that are known to have done nothing are only named, unless
+// they are in wanted. describe returns a device by its id.
 func (r *ring) recording(from, until time.Duration, wanted []string, describe func(id string) record.Device) (rec record.Recording) {
 	rows := r.rows(from, until)
 	rec.Host = []record.HostSecond{}
@@ -160,7 +160,7 @@ func (r *ring) recording(from, until time.Duration, wanted []string, describe fu
 		for _, row := range rows {
 			if s, there := c.second(row, r.end(row)); there {
 				d.Seconds = append(d.Seconds, s)
-				did = did || s.IOs() > 0 || s.InFlight > 0
+				did = did || s.IOs() > 0 || s.InFlight > 0 || s.Unknown && len(d.Seconds) > 1
 			}
 		}
 		if len(d.Seconds) == 0 {

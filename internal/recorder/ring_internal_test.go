@@ -126,6 +126,21 @@ func TestCountersThatGoBack(t *testing.T) {
 	assert.Zero(t, got.IOs())
 }
 
+// A device whose statistics are off is neither idle nor known to have done nothing.
+func TestADeviceThatDoesNotCount(t *testing.T) {
+	w := newWorld("a", "b")
+	w.unusable["b"] = "its statistics are off"
+	w.run(70, func(int) { w.reads("a", 1, time.Millisecond) })
+	w.stall("a", 0)
+	w.run(61, nil)
+	got := w.due(t)
+	assert.Empty(t, got.Idle)
+	require.Len(t, got.Devices, 2)
+	for i, s := range got.Devices[1].Seconds {
+		require.True(t, s.Unknown, i)
+	}
+}
+
 func TestTheClockIsSet(t *testing.T) {
 	for name, step := range map[string]time.Duration{"back": -time.Hour, "forwards, or the machine was suspended": 3 * time.Hour} {
 		t.Run(name, func(t *testing.T) {

@@ -120,14 +120,18 @@ func events(rec record.Recording) (all []event) {
 // PCIe link changed.
 func deviceEvents(d record.DeviceRecording) (all []event) {
 	add := func(at time.Time, text string) { all = append(all, event{at, d.Device.Name, text}) }
-	before := record.StallCause("")
+	before, unknown := record.StallCause(""), false
 	for _, s := range d.Seconds {
-		if s.Unknown {
-			add(s.Time, "its counts cannot be compared with the second before: it appeared, or its counters were reset")
+		if s.Unknown && !unknown {
+			add(s.Time, "its counts cannot be compared with the second before: it appeared, its counters were reset, or its statistics are off (queue/iostats)")
 		}
+		unknown = s.Unknown
 		if s.Stall != before {
 			text := fmt.Sprintf("nothing has completed in this second (%s), %d in flight", s.Stall, s.InFlight)
-			if s.Stall == "" {
+			switch {
+			case s.Stall == "" && s.IOs() == 0: // it is not known in a second in which the machine stood still
+				text = fmt.Sprintf("no stall is seen now, but nothing has completed in this second, %d in flight", s.InFlight)
+			case s.Stall == "":
 				text = fmt.Sprintf("the stall is over: %s completed in this second", units.Plural(s.IOs(), "I/O"))
 			}
 			add(s.Time, text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,19 @@ func TestRecordingOfNothing(t *testing.T) {
 	assert.Contains(t, text.String(), "3 further triggers are not listed")
 	assert.Contains(t, text.String(), "Nothing is known about the host")
 	require.NoError(t, report.RecordingHTML(&page, rec))
+}
+
+// In a second in which the machine stood still, nobody knows whether a drive stalls.
+func TestAStallWhoseEndIsNotSeen(t *testing.T) {
+	rec := recordtest.Recording()
+	at := rec.From.Add(time.Second)
+	rec.Devices = []record.DeviceRecording{{Device: record.Device{ID: "a", Name: "sda"}, Seconds: []record.DeviceSecond{
+		{Time: at, InFlight: 2, Stall: record.StallByDevice}, {Time: at.Add(time.Second), InFlight: 2},
+	}}}
+	var text bytes.Buffer
+	require.NoError(t, report.Recording(&text, rec))
+	assert.NotContains(t, text.String(), "the stall is over")
+	assert.Contains(t, text.String(), "no stall is seen now, but nothing has completed in this second, 2 in flight")
 }
 
 func TestRecordings(t *testing.T) {

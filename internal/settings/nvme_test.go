@@ -11,6 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/device/devicetest"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
@@ -73,5 +74,26 @@ func TestFeaturesOfNVMe(t *testing.T) {
 	require.ErrorIs(t, session.Set(settings.WriteCache, "off"), settings.ErrNone)
 	c.stuck = true
 	require.ErrorContains(t, session.Set(settings.InterruptCoalescing, "off"), "it is 8/200µs still")
+	require.NoError(t, session.Restore())
+}
+
+// The settings are those of the controller. A second session would take for original what the first has changed.
+func TestNamespacesOfOneController(t *testing.T) {
+	o := options(t)
+	o.FS = devicetest.Server{Sockets: 1, Cores: 2, Threads: 1, Drives: 1}.Make(t)
+	c := &controller{features: map[nvme.Feature]uint32{nvme.FeatureInterruptCoalescing: 0x0207}}
+	o.OpenNVMe = func(string) (*nvme.Device, error) { return nvme.NewDevice(c), nil }
+	one, err := device.Find(o.FS, "nvme0n1")
+	require.NoError(t, err)
+	other := one
+	other.ID, other.Name = one.ID+"-2", "nvme0n2"
+	session, err := settings.Take(o, one)
+	require.NoError(t, err)
+	require.NoError(t, session.Set(settings.InterruptCoalescing, "off"))
+	_, err = settings.Take(o, other)
+	require.ErrorIs(t, err, store.ErrLocked)
+	require.NoError(t, session.Restore())
+	session, err = settings.Take(o, other)
+	require.NoError(t, err)
 	require.NoError(t, session.Restore())
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
@@ -33,30 +34,44 @@ type Session struct {
 	options  Options
 	device   record.Device
 	journal  journal
-	lock     *store.Lock
+	locks    locks
 	restorer *restorer // nil until something is changed
 }
 
 // Take begins to change settings of a device. It first restores what a killed process
-// left changed. Only one process at a time can do this: store.ErrLocked.
+// left changed. Only one process at a time can do this for a device, and for the
+// namespaces of an NVMe controller, which share its settings: store.ErrLocked.
 func Take(o Options, d record.Device) (*Session, error) {
 	if d.ID == "" {
 		return nil, errors.New("change settings: the device is not known")
 	}
-	lock, err := o.lock(d.ID)
-	if err != nil {
-		return nil, fmt.Errorf("change settings of %s: %w", d.Name, err)
+	s := &Session{options: o, device: d, journal: journal{Version: journalVersion, DeviceID: d.ID}}
+	for _, name := range slices.Concat([]string{d.ID}, d.Controllers) {
+		lock, err := o.lock(name)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("change settings of %s: %w", d.Name, err), s.locks.release())
+		}
+		s.locks = append(s.locks, lock)
 	}
-	s := &Session{options: o, device: d, lock: lock, journal: journal{Version: journalVersion, DeviceID: d.ID}}
 	if _, err := o.restore(d.ID); err != nil {
-		return nil, errors.Join(err, lock.Release())
+		return nil, errors.Join(err, s.locks.release())
 	}
 	return s, nil
 }
 
-// lock reserves the journal of a device for this process for as long as it runs.
-func (o Options) lock(id string) (*store.Lock, error) {
-	return store.TakeLock(filepath.Join(o.Store.Dir(), kindJournal+"-locks"), id)
+type locks []*store.Lock
+
+func (l locks) release() error {
+	var errs []error
+	for _, lock := range l {
+		errs = append(errs, lock.Release())
+	}
+	return errors.Join(errs...)
+}
+
+// lock reserves the journal of a device, or a controller, for this process for as long as it runs.
+func (o Options) lock(name string) (*store.Lock, error) {
+	return store.TakeLock(filepath.Join(o.Store.Dir(), kindJournal+"-locks"), name)
 }
 
 // Read returns the value of a device's setting, and changes nothing. Errors: ErrNone.
@@ -124,7 +139,7 @@ func (s *Session) guard() (err error) {
 // stays in the journal, and the restorer continues to try.
 func (s *Session) Restore() error {
 	_, err := s.options.restore(s.device.ID)
-	released := s.lock.Release()
+	released := s.locks.release()
 	switch {
 	case s.restorer == nil:
 	case err != nil && s.restorer.ended():

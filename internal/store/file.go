@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -132,17 +133,26 @@ func readFile(f *os.File) ([]byte, error) {
 func replace(path string, text []byte) (err error) {
 	pending, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600), renameio.WithTempDir(filepath.Dir(path)))
 	if err != nil {
-		return err
+		return unnamed(err)
 	}
 	defer func() { err = errors.Join(err, pending.Cleanup()) }()
 	if _, err := pending.Write(text); err != nil {
-		return err
+		return unnamed(err)
 	}
 	if err := pending.CloseAtomicallyReplace(); err != nil {
 		return err
 	}
 	dir := filepath.Dir(path)
 	return errors.Join(syncDir(dir), syncDir(filepath.Dir(dir))) // dir may itself be new
+}
+
+// unnamed takes the name of an unfinished file out of an error. It is random, so the same problem would be reported as
+// a new one each time.
+func unnamed(err error) error {
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		return fmt.Errorf("%s: %w", file.Op, file.Err)
+	}
+	return err
 }
 
 func syncDir(dir string) error {

@@ -425,6 +425,8 @@ func TestFullFilesystemKeepsTheOldValue(t *testing.T) {
 
 	err = s.Save(kind, "x", value{Text: strings.Repeat("long", 100_000)})
 	require.ErrorIs(t, err, unix.ENOSPC)
+	again := s.Save(kind, "x", value{Text: strings.Repeat("long", 100_000)})
+	require.EqualError(t, again, err.Error(), "the same problem is told once")
 	assert.Equal(t, map[string]string{"x.json": text}, tree(t, filepath.Dir(path)), "the old one is whole, and nothing else is left")
 	require.NoError(t, os.Remove(ballast.Name()))
 	require.NoError(t, s.Save(kind, "x", some(2)))

@@ -36,6 +36,7 @@ type said struct {
 	verdict *record.Judgement
 	ratio   float64
 	stalls  record.StallTotal
+	stall   *record.Stall // in progress; nil when there is none
 	p99     map[record.Operation]time.Duration
 }
 
@@ -82,7 +83,7 @@ func worse(d said, t record.TargetStatus) said {
 	}
 	d.ratio = max(d.ratio, ratio(t))
 	if t.Traffic != nil {
-		d.stalls = blamed(t.Traffic.Stalls) // equal for all targets on a drive
+		d.stalls, d.stall = blamed(t.Traffic.Stalls), ongoing(t.Traffic.Stalls) // equal for all targets on a drive
 	}
 	return d
 }
@@ -113,6 +114,14 @@ func blamed(stalls []record.Stall) (total record.StallTotal) {
 		}
 	}
 	return total
+}
+
+// ongoing returns the stall in progress, which is the last one; nil when there is none.
+func ongoing(stalls []record.Stall) *record.Stall {
+	if n := len(stalls); n > 0 && stalls[n-1].Ongoing {
+		return &stalls[n-1]
+	}
+	return nil
 }
 
 // now returns the daemon's last answer and what it said about the drives. drives is nil when the answer is too

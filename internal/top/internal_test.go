@@ -98,8 +98,8 @@ func TestAnAnswerGetsStale(t *testing.T) {
 	d.once(t.Context())
 	got, drives = d.now(now.Add(staleAfter))
 	assert.Equal(t, Answer{Address: "http://a", Time: now}, got)
-	assert.Equal(t, said{bad, 2, record.StallTotal{Count: 2, Length: 3 * time.Second}, nil}, drives["eui.1"], "the worst of the targets on it")
-	assert.Equal(t, said{nil, 1.1, record.StallTotal{}, nil}, drives["eui.2"])
+	assert.Equal(t, said{bad, 2, record.StallTotal{Count: 2, Length: 3 * time.Second}, nil, nil}, drives["eui.1"], "the worst of the targets on it")
+	assert.Equal(t, said{nil, 1.1, record.StallTotal{}, nil, nil}, drives["eui.2"])
 
 	failed = errors.New("it burns")
 	d.once(t.Context())
@@ -225,6 +225,61 @@ func TestWhichDevicesAreShown(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = rows(t, Options{Host: sysfs.New(h.root), Ask: alone, Targets: []string{"loop0"}})
 	require.ErrorContains(t, err, "no medium in it")
+}
+
+// Zeros of a device whose statistics are off are not taken for silence.
+func TestADeviceThatDoesNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		sysfstest.Add(t, h.root, map[string]string{"sys/devices/vdb/queue/iostats": "0\n"}, map[string]string{"sys/dev/block/254:16": "/sys/devices/vdb"})
+		s := NewSource(Options{Host: sysfs.New(h.root), Interval: time.Second, Ask: func(context.Context) (string, record.Snapshot, error) {
+			return "", record.Snapshot{}, nil
+		}})
+		require.NoError(t, s.List(t.Context()))
+		ctx, cancel := context.WithCancel(t.Context())
+		var got Sample
+		require.NoError(t, s.Run(ctx, func(first Sample) {
+			got = first
+			cancel()
+		}))
+		require.Len(t, got.Devices, 2)
+		assert.Empty(t, got.Devices[0].Traffic.Unusable)
+		assert.Contains(t, got.Devices[1].Traffic.Unusable, "queue/iostats")
+		require.Len(t, got.Problems, 1)
+		assert.Equal(t, "vdb: "+got.Devices[1].Traffic.Unusable, got.Problems[0])
+	})
+}
+
+// The daemon has watched for longer, and knows of runs.
+func TestAStallThatBeganBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		sysfstest.Add(t, h.root, map[string]string{"sys/devices/vda/mq/0/cpu_list": "0\n"}, map[string]string{"sys/dev/block/254:0": "/sys/devices/vda"})
+		began := time.Now().Add(-time.Minute)
+		of := func(id string, stalls ...record.Stall) record.TargetStatus {
+			return record.TargetStatus{Device: record.Device{ID: id}, Traffic: &record.TrafficStatus{Stalls: stalls}}
+		}
+		ongoing := record.Stall{Start: began, Length: 59 * time.Second, Cause: record.StallByRun, InFlight: 1, Ongoing: true}
+		s := NewSource(Options{Host: sysfs.New(h.root), Interval: time.Second, Ask: func(context.Context) (string, record.Snapshot, error) {
+			return "", record.Snapshot{Time: time.Now(), Targets: []record.TargetStatus{of("name:vda", ongoing), of("name:vdb", ongoing)}}, nil
+		}})
+		stat := "254 0 vda 10 0 80 10 0 0 0 0 1 0 0 0 0 0 0 0 0\n254 16 vdb 10 0 80 10 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		require.NoError(t, os.WriteFile(filepath.Join(h.root, "proc/diskstats"), []byte(stat), 0o600))
+		require.NoError(t, s.List(t.Context()))
+		ctx, cancel := context.WithCancel(t.Context())
+		var got Sample
+		require.NoError(t, s.Run(ctx, func(first Sample) {
+			got = first
+			cancel()
+		}))
+		require.Len(t, got.Devices, 2)
+		vda, vdb := got.Devices[0], got.Devices[1]
+		require.NotNil(t, vda.Stall)
+		assert.Equal(t, began, vda.Stall.Start)
+		assert.Equal(t, got.Time.Sub(began), vda.Stall.Length)
+		assert.Equal(t, record.StallByRun, vda.Stall.Cause)
+		assert.Nil(t, vdb.Stall, "nothing is in flight: it is over")
+	})
 }
 
 // A device that leaves has no row, and a device that gets its number is not compared with it.

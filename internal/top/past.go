@@ -36,11 +36,7 @@ func detail(r Row, p *past, now time.Time, every time.Duration, width, height in
 		about += "  " + r.Model
 	}
 	lines := append([]Line{line(Strong, about)}, wrap(toneOf(r), verdictText(r), width)...)
-	lines = append(lines, stallLine(r, now))
-	if r.Traffic.Unusable != "" {
-		lines = append(lines, line(Warn, r.Traffic.Unusable))
-	}
-	lines = append(lines, line(Strong, "             IOPS    MB/s  mean latency  p99 in the device"))
+	lines = append(lines, stallLine(r, now), line(Strong, "             IOPS    MB/s  mean latency  p99 in the device"))
 	for _, o := range record.Operations() {
 		lines = append(lines, line(Plain, operationText(r, o)))
 	}

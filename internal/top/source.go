@@ -133,11 +133,18 @@ func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffi
 			Device: l.Name, ID: l.ID, Number: l.Number, Kind: l.Kind, Model: l.Model, Whole: l.whole,
 			Traffic: traffic.Of(at, span, counted, now.Timing), InFlight: now.Disk.InFlight,
 		}
+		if row.Traffic.Unusable = now.Unusable; now.Unusable != "" {
+			sample.Problems = append(sample.Problems, l.Name+": "+now.Unusable)
+		}
 		s.addStalls(&row)
 		if d, ok := drives[l.ID]; ok {
 			row.Verdict, row.Ratio, row.P99 = d.verdict, d.ratio, d.p99
 			if d.stalls.Count > row.Stalls.Count { // the daemon has watched for longer
 				row.Stalls = d.stalls
+			}
+			if s := d.stall; s != nil && row.Stall != nil && s.Start.Before(row.Stall.Start) {
+				row.Stall = new(*s)
+				row.Stall.Length = at.Sub(s.Start)
 			}
 		}
 		sample.Devices = append(sample.Devices, row)
@@ -145,17 +152,11 @@ func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffi
 	return sample
 }
 
-// addStalls adds the stalls that were seen of the device, and why its traffic cannot be seen.
+// addStalls adds the stalls that were seen of the device.
 func (s *Source) addStalls(row *Row) {
 	status := s.sampler.Status(row.Number)
 	if status == nil {
 		return
 	}
-	row.Stalls = blamed(status.Stalls)
-	if n := len(status.Stalls); n > 0 && status.Stalls[n-1].Ongoing {
-		row.Stall = &status.Stalls[n-1]
-	}
-	if status.Last != nil {
-		row.Traffic.Unusable = status.Last.Unusable
-	}
+	row.Stalls, row.Stall = blamed(status.Stalls), ongoing(status.Stalls)
 }

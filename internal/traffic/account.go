@@ -87,7 +87,7 @@ func (a *account) take(r reading, others bool) {
 		a.restart(r)
 		a.unusable = byReset
 	case others && !a.run:
-		a.others.add(totalsOf(r.at.Sub(last.at), counted))
+		a.others.add(totalsOf(r.at.Sub(last.at), counted, r.timing))
 	}
 }
 

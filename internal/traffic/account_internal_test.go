@@ -153,6 +153,21 @@ func TestCountersThatWrapAround(t *testing.T) {
 	assert.Equal(t, time.Millisecond, a.close(false).Read.MeanLatency)
 }
 
+// The time of an I/O that hangs is counted when it completes. Until then, only the busy time shows it.
+func TestADeviceThatHangsIsBusy(t *testing.T) {
+	d, a := newDrive(), &account{}
+	a.take(d.at(0), true)
+	d.disk.InFlight = 1
+	for i := range 20 {
+		d.disk.BusyTime += time.Second
+		a.take(d.at(float64(i+1)), true)
+	}
+	d.disk.InFlight, d.disk.ReadIOs, d.disk.ReadTime = 0, 1, 20*time.Second
+	a.take(d.at(30), true)
+	assert.InDelta(t, 20./30, a.close(false).Utilisation, 1e-9)
+	assert.InDelta(t, 1, Of(at(1), time.Second, counters.Disk{BusyTime: time.Second, InFlight: 2}, counters.ExactTimes).Utilisation, 1e-9)
+}
+
 func TestBusyTimeInTicks(t *testing.T) {
 	d, a := newDrive(), &account{}
 	a.take(d.at(0), true)

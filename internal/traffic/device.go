@@ -21,7 +21,10 @@ type device struct {
 	account account  // only the goroutine of Run changes its stalls
 	last    *record.Traffic
 	held    *record.HeldBack
-	idle    time.Time // since when a round of ours has waited with nothing in flight; used only by the goroutine of Run
+
+	// Only the goroutine of Run uses the fields below.
+	idle  time.Time // since when a round of ours has waited with nothing in flight
+	blind bool      // whether the device does not count, when that was last looked at
 }
 
 // cause returns what explains that the device completes nothing now.
@@ -29,13 +32,23 @@ func (d *device) cause(s *Sampler) record.StallCause {
 	return causeOf(s.options.FS, append([]string{d.Number}, d.source.Below()...), d.Controllers, d.Run)
 }
 
-// newDevice finds out how a device counts its I/O. If that is unknown, only the device's own counters are used.
-func newDevice(host sysfs.FS, w Device) *device {
+// newDevice finds out how a device counts its I/O, and whether it does. If that is unknown, only the device's own
+// counters are used.
+func newDevice(ctx context.Context, host sysfs.FS, w Device) *device {
 	d := &device{Device: w, source: counters.Source{Number: w.Number}}
+	d.blind = d.off(ctx, host)
 	if source, err := counters.FindSource(host, w.Number); err == nil {
 		d.source = source
 	}
 	return d
+}
+
+// unusable returns why the counts of the device mean nothing; empty when they mean something.
+func (d *device) unusable() string {
+	if d.blind {
+		return byBlind
+	}
+	return ""
 }
 
 // second processes the reading at the end of a second. here is false when the device was absent, and nobodys is
@@ -55,6 +68,7 @@ func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []recor
 	}
 	d.account.runs(d.Run)
 	d.account.take(r, !nobodys && !s.ours(d))
+	d.blind = d.blind && d.account.idle() // otherwise its statistics are on again
 	d.account.ours, d.account.round = d.account.run || d.account.round || s.ours(d), false
 	d.account.tick(r.at)
 	if nobodys {

@@ -14,8 +14,7 @@ const heldAfter = 5 * time.Second
 // begin, but that is the device's fault.
 func (d *device) heldBack(s *Sampler, r reading, known bool) *record.HeldBack {
 	s.mu.Lock()
-	blind := d.last != nil && d.last.Unusable == byBlind // its counters always show nothing in flight
-	waits := known && !blind && s.ours(d) && d.account.stalls.idles(r)
+	waits := known && !d.blind && s.ours(d) && d.account.stalls.idles(r)
 	s.mu.Unlock()
 	switch {
 	case !waits:

@@ -78,7 +78,7 @@ func TestOthersOnARealDeviceAreDiskstatsWithoutOurRounds(t *testing.T) {
 	all, ok := counted(t, device.Number).Since(before)
 	require.True(t, ok)
 	d := s.devices[device.Number]
-	want := totalsOf(0, all).since(totalsOf(0, ours))
+	want := totalsOf(0, all, counters.ExactTimes).since(totalsOf(0, ours, counters.ExactTimes))
 	got := d.account.others
 	assert.Equal(t, want.served, got.served)
 	assert.Equal(t, want.readBytes, got.readBytes)

@@ -54,6 +54,8 @@ type Counted struct {
 	Stall record.StallCause
 	// Ours says that a round or a run of ours used the device in this second.
 	Ours bool
+	// Unusable says why the counts mean nothing; empty when they mean something.
+	Unusable string
 }
 
 // Sampler samples all devices once a second. Create one with New. Begin may be called on a nil Sampler; it then
@@ -171,7 +173,7 @@ func (s *Sampler) ours(d *device) bool {
 
 // sample ends a second.
 func (s *Sampler) sample(ctx context.Context, nobodys bool) {
-	all := s.follow(s.options.Devices())
+	all := s.follow(ctx, s.options.Devices())
 	for _, d := range s.second(all, nobodys) {
 		s.options.Sample(d.Device, s.close(ctx, d))
 	}
@@ -182,7 +184,7 @@ func (s *Sampler) close(ctx context.Context, d *device) record.Traffic {
 	s.mu.Lock()
 	idle := d.account.idle()
 	s.mu.Unlock()
-	blind := idle && d.off(ctx, s.options.FS)
+	d.blind = idle && d.off(ctx, s.options.FS)
 	source, err := counters.FindSource(s.options.FS, d.Number) // a RAID array may have grown
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -191,13 +193,13 @@ func (s *Sampler) close(ctx context.Context, d *device) record.Traffic {
 	if err == nil { // otherwise the old source stays
 		d.source = source
 	}
-	t := d.account.close(blind)
+	t := d.account.close(d.blind)
 	d.last = &t
 	return t
 }
 
 // follow makes the watched devices match wanted and returns them.
-func (s *Sampler) follow(wanted []Device) []*device {
+func (s *Sampler) follow(ctx context.Context, wanted []Device) []*device {
 	all := make([]*device, 0, len(wanted))
 	devices := make(map[string]*device, len(wanted))
 	runs := map[string]bool{}
@@ -208,7 +210,7 @@ func (s *Sampler) follow(wanted []Device) []*device {
 		}
 		d, ok := s.devices[w.Number] // only this goroutine writes s.devices
 		if !ok || d.ID != w.ID {
-			d = newDevice(s.options.FS, w)
+			d = newDevice(ctx, s.options.FS, w)
 		}
 		d.Controllers = w.Controllers
 		devices[w.Number] = d
@@ -243,7 +245,7 @@ func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 		var over bool
 		stalls[i], over = d.second(s, newReading(now, disk, timing), ok, nobodys)
 		if ok {
-			counted = append(counted, Counted{d.Device, disk, timing, d.account.stalls.cause(), d.account.ours})
+			counted = append(counted, Counted{d.Device, disk, timing, d.account.stalls.cause(), d.account.ours, d.unusable()})
 		}
 		if over {
 			due = append(due, d)

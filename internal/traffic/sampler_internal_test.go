@@ -124,6 +124,25 @@ func TestEachSecondIsTold(t *testing.T) {
 	}
 }
 
+// A device whose statistics are off shows zeros. They mean nothing, which is known from the first second on.
+func TestADeviceThatDoesNotCount(t *testing.T) {
+	h := newHost(t)
+	h.write(t, "sys/devices/host3/sda/block/queue/iostats", "0\n")
+	s, _ := samplerOf(devices()...)
+	s.options.FS = sysfs.New(h.root)
+	var unusable []string // of the volume and the drive, second by second
+	s.options.Second = func(now Second) {
+		for _, d := range now.Devices {
+			unusable = append(unusable, d.Unusable)
+		}
+	}
+	s.sample(t.Context(), false)
+	s.sample(t.Context(), false)
+	h.both(t, 1) // they are on again
+	s.sample(t.Context(), false)
+	assert.Equal(t, []string{"", byBlind, "", byBlind, "", ""}, unusable)
+}
+
 func TestARunOnAVolumeIsOursOnTheDriveBelow(t *testing.T) {
 	h := newHost(t)
 	all := devices()
@@ -301,7 +320,7 @@ func TestWhatHoldsARoundBack(t *testing.T) {
 			assert.Nil(t, second(), "no round of ours is in progress")
 			_, end := s.Begin("253:0")
 			if c.blind {
-				s.devices["253:0"].last = &record.Traffic{Unusable: byBlind}
+				s.devices["253:0"].blind = true
 			}
 			held := second()
 			require.Equal(t, c.held, held != nil)

@@ -10,7 +10,7 @@ import (
 // Of converts what a device counted in a span to a record.Traffic. The counts may include our own I/O.
 func Of(end time.Time, span time.Duration, counted counters.Disk, timing counters.Timing) record.Traffic {
 	t := record.Traffic{Time: end, Length: span}
-	totalsOf(span, counted).say(&t, timing)
+	totalsOf(span, counted, timing).say(&t, timing)
 	return t
 }
 
@@ -39,9 +39,9 @@ const (
 )
 
 // totalsOf converts what a device counted in a span.
-func totalsOf(span time.Duration, d counters.Disk) totals {
+func totalsOf(span time.Duration, d counters.Disk, timing counters.Timing) totals {
 	t := totals{
-		span: span, busy: min(span, d.BusyTime), weighted: d.WeightedTime,
+		span: span, busy: min(span, busyTime(d, timing)), weighted: d.WeightedTime,
 		readBytes: d.ReadSectors.Bytes(), writtenBytes: d.WriteSectors.Bytes(),
 	}
 	t.served[read] = served{d.ReadIOs, d.ReadTime}
@@ -106,21 +106,16 @@ func (t totals) say(to *record.Traffic, timing counters.Timing) {
 	}
 	to.Span, to.Work = t.span, t.work()
 	to.Read, to.Write, to.Discard, to.Flush = of(read), of(write), of(discard), of(flush)
-	to.Utilisation = t.utilisation(timing)
+	to.Utilisation = t.busy.Seconds() / t.span.Seconds()
 	to.InFlight = t.weighted.Seconds() / t.span.Seconds()
 	to.CoarseTimes = timing != counters.ExactTimes
 }
 
-// utilisation is the share (0 to 1) of the span with I/O in flight.
-func (t totals) utilisation(timing counters.Timing) float64 {
-	busy := t.busy
-	if timing != counters.NoTimes {
-		// Before Linux 6.10, an I/O that is alone in flight counts as a whole clock tick, 1 to 10 ms.
-		var all time.Duration
-		for _, s := range t.served {
-			all += s.time
-		}
-		busy = min(busy, all)
+// busyTime returns the time with I/O in flight. Before Linux 6.10, an I/O that is alone in flight counts as a whole
+// clock tick, 1 to 10 ms, so the time is at most what the I/Os took. That is known only of those that have completed.
+func busyTime(d counters.Disk, timing counters.Timing) time.Duration {
+	if timing == counters.NoTimes || d.IOs() == 0 {
+		return d.BusyTime
 	}
-	return min(1, busy.Seconds()/t.span.Seconds())
+	return min(d.BusyTime, d.ServedTime())
 }
