@@ -314,6 +314,9 @@ name: {{ include "ssdprobe.test.name" . }}
 namespace: {{ .Release.Namespace | quote }}
 labels:
   {{- include "ssdprobe.test.selector" . | nindent 2 }}
+  {{- with include "ssdprobe.moreLabels" (list "podLabels" .Values.podLabels) }}
+  {{- . | nindent 2 }}
+  {{- end }}
 annotations:
   helm.sh/hook: test
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
