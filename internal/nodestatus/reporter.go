@@ -74,7 +74,7 @@ type Reporter struct {
 
 	told    map[string]record.ToldVerdict
 	permit  *permit
-	waiting bool // for a permit
+	waiting bool // for a permit: no Lease names this node
 	stuck   bool // the node has a taint that is not configured, and there is no right to remove it
 	// wrote is the last condition that was written. tried holds those written since then without an answer.
 	wrote   *condition
@@ -224,7 +224,7 @@ func (r *Reporter) alone(n node) error {
 		return nil
 	case r.rival == nil || !r.rival.equal(*c):
 		r.rival = &sighting{*c, time.Now()}
-		r.permit = nil // the daemon that owns the condition also owns the taint and its permit
+		r.permit, r.waiting = nil, false // the daemon that owns the condition also owns the taint and its permit
 	case time.Since(r.rival.at) >= rivalSilence: // the rival is gone, so this process owns its condition now
 		r.rival, r.wrote, r.yielded = nil, c, false
 		return nil

@@ -44,6 +44,7 @@ func (r *Reporter) taintTo(ctx context.Context, n node, wanted bool) (node, erro
 		r.waits(err)
 		return r.untaint(ctx, n)
 	case err != nil:
+		r.waiting = false
 		return n, err
 	}
 	r.waits(nil)
@@ -66,7 +67,11 @@ func (r *Reporter) hold(ctx context.Context, putOn bool) error {
 	now := time.Now()
 	switch {
 	case r.permit == nil:
-		p, err := r.permits.Resume(ctx) // held by an earlier process
+		var p *fleet.Permit
+		var err error
+		if !r.waiting { // an earlier process may hold one, or an answer was lost
+			p, err = r.permits.Resume(ctx)
+		}
 		if err == nil && p == nil {
 			p, err = r.permits.Try(ctx)
 		}

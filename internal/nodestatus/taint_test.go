@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	coordination "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -109,6 +110,48 @@ func TestTaintOfADaemonThatWasKilled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// reads counts the Leases that are read.
+type reads struct {
+	fleet.Leases
+	n int
+}
+
+func (r *reads) Get(ctx context.Context, name string) (*coordination.Lease, error) {
+	r.n++
+	return r.Leases.Get(ctx, name)
+}
+
+// If thousands of nodes wait for 64 permits, each must not read all of them each time.
+func TestANodeThatWaitsReadsFewLeases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 64
+		l := &reads{Leases: fleettest.NewShelf()}
+		holders := make([]string, most)
+		for i := range holders {
+			holders[i] = fmt.Sprintf("storage-%d", i)
+		}
+		s := newShelf(append(holders, "waiting")...)
+		for _, name := range holders {
+			r := newReporter((&daemon{t: t, node: name}).options(func(o *Options) { o.Taint, o.MaxTaints = "PreferNoSchedule", most }), s)
+			for r.permits = fleet.New(l, r.permitOptions()); r.permit == nil; {
+				_, err := r.taintTo(t.Context(), s.look(name), true)
+				require.NoError(t, err)
+			}
+		}
+		r := newReporter((&daemon{t: t, node: "waiting"}).options(func(o *Options) { o.Taint, o.MaxTaints = "PreferNoSchedule", most }), s)
+		r.permits = fleet.New(l, r.permitOptions())
+		for attempt := range 3 {
+			l.n = 0
+			_, err := r.taintTo(t.Context(), s.look("waiting"), true)
+			require.NoError(t, err)
+			require.True(t, r.waiting)
+			if attempt > 0 { // the first looks for the permit of an earlier process
+				assert.LessOrEqual(t, l.n, 4)
+			}
+		}
+	})
 }
 
 // kill leaves behind what a daemon does that is killed while its node has the taint.

@@ -20,13 +20,14 @@ function(config) {
   rules: [
     {
       alert: 'SsdprobeLinkBelowMaximum',
-      // The best of half an hour: a link may be slow for a moment while it trains.
+      // The best of half an hour: a link may be slow for a moment while it trains. Not of a drive that is gone.
       expr: |||
         (
             max_over_time(device:ssdprobe_pcie_link:ratio{kind!="file"}[30m])
           or on (job, instance, device)
             max_over_time(device:ssdprobe_pcie_link:ratio{kind="file"}[30m])
         ) < 1
+        and on (job, instance, device, id, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '15m',
       keep_firing_for: '15m',

@@ -25,7 +25,7 @@ import (
 type labels map[string]string
 
 func (l labels) name() string {
-	return l["instance"] + " " + l["alertname"] + " " + l["id"] + l["state"] + l["failing"]
+	return l["instance"] + " " + l["alertname"] + " " + l["id"] + l["state"] + l["failing"] + l["condition"] + l["severity"]
 }
 
 func (l labels) with(more labels) labels {
@@ -43,6 +43,15 @@ func verdict(alert, id, scope string) labels { return drive(alert, id).with(labe
 // failing is a verdict on a drive that stalls or fails I/Os.
 func failing(alert, id, scope string) labels {
 	return verdict(alert, id, scope).with(labels{"failing": "yes"})
+}
+
+// warns is what the drive says itself.
+func warns(condition string) labels {
+	return drive("SsdprobeCriticalWarning", "a").with(labels{"controller": "nvme0", "condition": condition})
+}
+
+func hot(severity string) labels {
+	return drive("SsdprobeTemperatureAboveLimit", "a").with(labels{"controller": "nvme0", "severity": severity})
 }
 
 func host(state string) labels {
@@ -193,6 +202,20 @@ func TestInhibitRules(t *testing.T) {
 			drive("SsdprobeProbeStuck", "a"),
 			[]labels{verdict(degraded, "a", "drive"), drive(fails, "a")},
 			nil,
+		},
+		"a drive that fails until it has had no good round for hours": {
+			drive(fails, "a"), []labels{drive("SsdprobeNoResults", "a")}, []labels{drive("SsdprobeNoResults", "b")},
+		},
+		"a drive that says itself that its spare blocks run out": {
+			warns("available_spare").with(labels{"severity": "critical"}),
+			[]labels{drive("SsdprobeSpareBelowThreshold", "a").with(labels{"controller": "nvme0"})},
+			[]labels{warns("temperature"), drive("SsdprobeSpareBelowThreshold", "b").with(labels{"controller": "nvme1"})},
+		},
+		"a drive that is far too hot": {
+			hot("critical"), []labels{hot("warning"), warns("temperature")}, []labels{warns("reliability")},
+		},
+		"a drive that is too hot": {
+			hot("warning"), []labels{warns("temperature")}, []labels{warns("available_spare")},
 		},
 		"a severe drive whose I/O is held back": {
 			drive("SsdprobeProbeStuck", "a"), nil, []labels{verdict(severe, "a", "drive")},

@@ -113,6 +113,7 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"podMonitor.interval=60":                `'/podMonitor/interval': got number, want string`,
 		"podMonitor.scrapeTimeout=often":        `'/podMonitor/scrapeTimeout': 'often' does not match pattern`,
 		"podMonitor.relabelings=drop":           `'/podMonitor/relabelings': got string, want array`,
+		"podMonitor.interval=1h":                `'/podMonitor/interval': '1h' does not match pattern`,
 		"serviceMonitor.serviceDiscoveryRole=x": `'/serviceMonitor/serviceDiscoveryRole': value must be one of '', 'Endpoints', 'EndpointSlice'`,
 		"probes.scheme=https":                   `'/probes/scheme': value must be one of 'HTTP', 'HTTPS'`,
 		"probes=null":                           `missing property 'probes'`,
@@ -146,6 +147,56 @@ func TestChartRefusesBadValues(t *testing.T) {
 	_, stderr, err := try(t, tool(t, "helm"), template("--set", "mode=disks", "--skip-schema-validation")...)
 	require.Error(t, err)
 	assert.Contains(t, stderr, `mode: "disks" is unknown; want raw-devices or files`)
+}
+
+// The operator ignores a monitor whose scrapes may take longer than their interval, and says so in its own log alone.
+func TestChartRefusesScrapesThatTakeLongerThanTheirInterval(t *testing.T) {
+	t.Parallel()
+	for _, monitor := range []string{"podMonitor.enabled=true", "serviceMonitor.enabled=true"} {
+		for _, set := range []string{"interval=1m,podMonitor.scrapeTimeout=1m1s", "interval=999ms,podMonitor.scrapeTimeout=1s"} {
+			_, stderr, err := try(t, tool(t, "helm"), template("--set", monitor+",podMonitor."+set)...)
+			require.Error(t, err, set)
+			assert.Regexp(t, `podMonitor\.scrapeTimeout: (1m1s|1s) is longer than podMonitor\.interval, (1m|999ms); want that or less`, stderr)
+		}
+		for _, set := range []string{"interval=1m,podMonitor.scrapeTimeout=60s", "interval=1m", "scrapeTimeout=1m"} {
+			helm(t, "--set", monitor+",podMonitor."+set)
+		}
+	}
+}
+
+// A key that is there twice has either value, or is refused, as by kustomize.
+func TestChartRefusesWhatItSetsItself(t *testing.T) {
+	t.Parallel()
+	const name, instance = `app\.kubernetes\.io/name`, `app\.kubernetes\.io/instance`
+	for set, want := range map[string]string{
+		"podMonitor.labels." + name + "=x":                                                        "podMonitor.labels: app.kubernetes.io/name: leave it out",
+		"serviceMonitor.enabled=true,podMonitor.labels." + name + "=x":                            "podMonitor.labels: app.kubernetes.io/name: leave it out",
+		"prometheusRule.labels." + instance + "=x":                                                "prometheusRule.labels: app.kubernetes.io/instance: leave it out",
+		"dashboards.labels." + instance + "=x":                                                    "dashboards.labels: app.kubernetes.io/instance: leave it out",
+		"extraVolumes[0].name=state":                                                              "extraVolumes: state: leave it out",
+		"mode=files,extraVolumes[0].name=config":                                                  "extraVolumes: config: leave it out",
+		"extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=/dev/":                        "extraVolumeMounts: /dev: leave it out",
+		"mode=files,extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=/var/lib/ssdprobe": "extraVolumeMounts: /var/lib/ssdprobe: leave it out",
+	} {
+		_, stderr, err := try(t, tool(t, "helm"), template("--set", set)...)
+		require.Error(t, err, set)
+		assert.Contains(t, stderr, want+"; the chart sets it", set)
+	}
+}
+
+// Names of releases and namespaces may be numbers, or words that YAML knows, which no field of a manifest takes.
+func TestChartTakesNamesThatAreNoTextForYAML(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"--set", "config.fleet.enabled=true,config.kubernetes.enabled=true,config.kubernetes.taint=NoSchedule,serviceMonitor.enabled=true"},
+		{"--set", "mode=files", "--set-string", "priorityClass.name=10,volume.storageClassName=20,nameOverride=30"},
+	} {
+		args = append(template(args...), "--namespace", "2024", "--skip-tests=false")
+		args[1] = "1e3"
+		for name, object := range parse(t, run(t, tool(t, "helm"), args...)) {
+			assert.Equal(t, "1e3", object.GetLabels()["app.kubernetes.io/instance"], name)
+		}
+	}
 }
 
 // Valid empty values are accepted.

@@ -215,6 +215,15 @@ func TestUninstallCleansUp(t *testing.T) {
 	assert.Contains(t, stderr, "no service account of a cluster here")
 }
 
+// Applied like the rest, the hooks would at once remove what the daemons set.
+func TestTheDocumentLeavesOutTheHooks(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, read(t, at("docs", "install-kubernetes.md")), "If you apply the output of `helm template` yourself, give it `--no-hooks`.")
+	for name, object := range helm(t, "--set", "config.kubernetes.enabled=true", "--skip-tests=false", "--no-hooks") {
+		assert.NotContains(t, object.GetAnnotations(), "helm.sh/hook", name)
+	}
+}
+
 // The Job of `helm uninstall` reads all nodes of a cluster. Those with many images, labels and annotations are large.
 func TestCleanupFitsIntoTheMemoryOfItsJob(t *testing.T) {
 	const nodes, filling = 3000, 48 << 10

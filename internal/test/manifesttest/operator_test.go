@@ -43,6 +43,25 @@ func TestChartMakesObjectsOfTheOperatorWhereItIs(t *testing.T) {
 	assert.Contains(t, stderr, "'/podMonitor/enabled': value must be one of true, false, 'auto'")
 }
 
+// The alerts about missing pods find the DaemonSet whatever its name is.
+func TestAlertsFindTheDaemonSet(t *testing.T) {
+	t.Parallel()
+	selectors := regexp.MustCompile(`(?:daemonset|created_by_name)=~"([^"]*)"`)
+	for release, want := range map[string]string{"ssdprobe-bulk": ".*ssdprobe.*", "drives": ".*ssdprobe.*|drives"} {
+		all, ok := helm(t, "--set", "fullnameOverride="+release)["*manifesttest.rules "+release].(*rules)
+		require.True(t, ok)
+		var found []string
+		for _, group := range all.Spec.Groups {
+			for _, rule := range group.Rules {
+				for _, match := range selectors.FindAllStringSubmatch(rule.Expr, -1) {
+					found = append(found, match[1])
+				}
+			}
+		}
+		assert.Equal(t, []string{want, want, want}, found)
+	}
+}
+
 // The example of the document, as values. It drops only what exists and what nothing of ssdprobe reads.
 func TestChartSaysHowToScrape(t *testing.T) {
 	t.Parallel()

@@ -3,14 +3,17 @@ package manifesttest
 import (
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 )
 
 // The values of ci/ are two releases in one namespace, each for a pool of nodes. They share no object.
@@ -68,6 +71,39 @@ func TestChartTakesWhatPeopleAddToPods(t *testing.T) {
 		_, stderr, err := try(t, tool(t, "helm"), template("--set", values)...)
 		require.Error(t, err, values)
 		assert.Contains(t, stderr, want)
+	}
+}
+
+// Policies of a cluster may demand labels of every pod. Without them, no Job could take the taints off after an uninstall.
+func TestEveryPodHasTheLabelsThatPeopleAdd(t *testing.T) {
+	t.Parallel()
+	more := []string{"--set", "config.kubernetes.enabled=true,podLabels.team=storage,podAnnotations.example\\.com/owner=me"}
+	job, ok := helm(t, more...)["*v1.Job ssdprobe-cleanup"].(*batchv1.Job)
+	require.True(t, ok)
+	test := testHooks(t, more...).testPod(t, "test-ssdprobe")
+	for _, pod := range []metav1.Object{&job.Spec.Template, test} {
+		assert.Equal(t, "storage", pod.GetLabels()["team"])
+		assert.Equal(t, "me", pod.GetAnnotations()["example.com/owner"])
+	}
+	assert.Equal(t, "ssdprobe-cleanup", job.Spec.Template.Labels["app.kubernetes.io/name"])
+	assert.Equal(t, "1", test.Annotations["helm.sh/hook-weight"])
+}
+
+// Nodes without a kernel of their own run no pods of a DaemonSet: one there would be Pending for ever.
+func TestNoPodsForNodesThatAreNone(t *testing.T) {
+	terms := kustomize(t, "raw-devices").daemonSet(t).Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	require.Len(t, terms, 1)
+	selector := labels.NewSelector()
+	for _, e := range terms[0].MatchExpressions {
+		r, err := labels.NewRequirement(e.Key, selection.Operator(strings.ToLower(string(e.Operator))), e.Values)
+		require.NoError(t, err)
+		selector = selector.Add(*r)
+	}
+	for key, value := range map[string]string{"eks.amazonaws.com/compute-type": "fargate", "type": "virtual-kubelet", "ssdprobe/watch": "false"} {
+		node := labels.Set{"kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64"}
+		assert.True(t, selector.Matches(node))
+		node[key] = value
+		assert.False(t, selector.Matches(node), key)
 	}
 }
 

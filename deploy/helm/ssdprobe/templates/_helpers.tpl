@@ -13,14 +13,23 @@
 {{- end }}
 {{- end }}
 
+{{- /* Other labels than these, which an object has besides: (list WHAT LABELS). */ -}}
+{{- define "ssdprobe.moreLabels" -}}
+{{- include "ssdprobe.notOwn" (append . (list "app.kubernetes.io/name" "app.kubernetes.io/instance")) }}
+{{- with index . 1 }}
+{{- toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* Quoted, like all names: YAML takes some for numbers. */ -}}
 {{- define "ssdprobe.selector" -}}
-app.kubernetes.io/name: {{ .Values.nameOverride | default "ssdprobe" }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ .Values.nameOverride | default "ssdprobe" | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "ssdprobe.metadata" -}}
-name: {{ include "ssdprobe.fullname" . }}
-namespace: {{ .Release.Namespace }}
+name: {{ include "ssdprobe.fullname" . | quote }}
+namespace: {{ .Release.Namespace | quote }}
 labels:
   {{- include "ssdprobe.selector" . | nindent 2 }}
 {{- end }}
@@ -193,7 +202,7 @@ labels:
 {{- define "ssdprobe.cleanup.metadata" -}}
 labels:
   app.kubernetes.io/name: ssdprobe-cleanup
-  app.kubernetes.io/instance: {{ .Release.Name }}
+  app.kubernetes.io/instance: {{ .Release.Name | quote }}
 annotations:
   # Not before: as long as pods run and have their rights, they put back what is removed.
   helm.sh/hook: post-delete
@@ -215,6 +224,13 @@ selector:
 
 {{- /* How Prometheus gets in, and what it makes of the series. The instance is the node. */ -}}
 {{- define "ssdprobe.endpoint" -}}
+{{- $interval := .Values.podMonitor.interval }}{{ $timeout := .Values.podMonitor.scrapeTimeout }}
+{{- if and $interval $timeout }}
+{{- $start := now }}
+{{- if (mustDateModify $timeout $start).After (mustDateModify $interval $start) }}
+{{- fail (printf "podMonitor.scrapeTimeout: %s is longer than podMonitor.interval, %s; want that or less" $timeout $interval) }}
+{{- end }}
+{{- end }}
 - port: http
   path: /metrics
   {{- with .Values.podMonitor.scheme }}
@@ -228,10 +244,10 @@ selector:
   basicAuth:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with .Values.podMonitor.interval }}
+  {{- with $interval }}
   interval: {{ . }}
   {{- end }}
-  {{- with .Values.podMonitor.scrapeTimeout }}
+  {{- with $timeout }}
   scrapeTimeout: {{ . }}
   {{- end }}
   relabelings:
@@ -290,14 +306,17 @@ its enabled is false
 {{- /* Not the labels of the DaemonSet's pods, which it would take for its own. */ -}}
 {{- define "ssdprobe.test.selector" -}}
 app.kubernetes.io/name: ssdprobe-test
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "ssdprobe.test.metadata" -}}
 name: {{ include "ssdprobe.test.name" . }}
-namespace: {{ .Release.Namespace }}
+namespace: {{ .Release.Namespace | quote }}
 labels:
   {{- include "ssdprobe.test.selector" . | nindent 2 }}
+  {{- with include "ssdprobe.moreLabels" (list "podLabels" .Values.podLabels) }}
+  {{- . | nindent 2 }}
+  {{- end }}
 annotations:
   helm.sh/hook: test
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
