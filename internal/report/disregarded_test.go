@@ -43,6 +43,20 @@ func TestDisturbedSharesOfTheDataSheetAreNoHeadline(t *testing.T) {
 	assert.NotContains(t, none, "furthest from its data sheet")
 }
 
+// What the data sheet promises and no step measured is said, and has no share.
+func TestFiguresOfTheDataSheetThatNoStepMeasured(t *testing.T) {
+	r := sheetRun()
+	r.Analysis.DataSheet = append(r.Analysis.DataSheet, record.SheetShare{Figure: "random write", Unit: "IOPS", Promised: 250e3})
+	text := strings.Join(strings.Fields(runText(t, r)), " ")
+	assert.Contains(t, text, "30 % (cpu_bound). No step measured random write.")
+	assert.Contains(t, text, "random write 250 000 IOPS not measured")
+	assert.NotContains(t, text, " 0 %")
+	for i := range r.Analysis.DataSheet {
+		r.Analysis.DataSheet[i].Step = ""
+	}
+	assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), "No step measured random read, sequential read, random read latency, random write.")
+}
+
 // What disturbed steps show of a setting, of devices at once and of spans is no headline either.
 func TestDisturbedStepsConcludeNothing(t *testing.T) {
 	for want, r := range map[string]record.RunReport{

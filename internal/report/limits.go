@@ -81,6 +81,10 @@ func sheetSection(r record.RunReport) []document.Section {
 	}
 	t := document.Table{Names: []string{"figure", "promised", "measured", "share", "in step", "warnings"}, Align: "lrrrll", Long: true}
 	for _, s := range r.Analysis.DataSheet {
+		if s.Step == "" {
+			t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), "not measured")
+			continue
+		}
 		t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step, warned(sheetWarnings(r, s)))
 	}
 	return []document.Section{{
@@ -88,13 +92,17 @@ func sheetSection(r record.RunReport) []document.Section {
 	}}
 }
 
-// sheetSentence names the smallest share that is known, and the figures of which none is.
+// sheetSentence names the smallest share that is known, and the figures of which none is known or measured.
 func sheetSentence(r record.RunReport) string {
 	var known, unknown []record.SheetShare
+	var missing []string
 	for _, s := range r.Analysis.DataSheet {
-		if len(s.Codes) > 0 {
+		switch {
+		case s.Step == "":
+			missing = append(missing, s.Figure)
+		case len(s.Codes) > 0:
 			unknown = append(unknown, s)
-		} else {
+		default:
 			known = append(known, s)
 		}
 	}
@@ -111,6 +119,9 @@ func sheetSentence(r record.RunReport) string {
 	if len(unknown) > 0 {
 		slices.Sort(codes)
 		text += fmt.Sprintf(" The share is not known of %s: steps did not measure the drive alone (%s).", strings.Join(figures, ", "), strings.Join(slices.Compact(codes), ", "))
+	}
+	if len(missing) > 0 {
+		text += fmt.Sprintf(" No step measured %s.", strings.Join(missing, ", "))
 	}
 	return strings.TrimSpace(text)
 }
