@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -41,6 +42,16 @@ func TestDisturbedSharesOfTheDataSheetAreNoHeadline(t *testing.T) {
 	}
 	none := runText(t, r)
 	assert.NotContains(t, none, "furthest from its data sheet")
+}
+
+// The interrupts of a step have its warnings beside them: disturbed jobs are interrupted less.
+func TestInterruptsHaveTheWarningsOfTheirStep(t *testing.T) {
+	r := sheetRun()
+	r.Steps[0].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+	require.Equal(t, r.Steps[0].Name, r.Analysis.Interrupts[0].Step)
+	text := strings.Join(strings.Fields(runText(t, r)), " ")
+	assert.Contains(t, text, "interrupts per second, in random-read-qd1 (disturbed): ")
+	assert.Contains(t, text, "random-read-qd1 off 1.00 12 544 disturbed")
 }
 
 // What the data sheet promises and no step measured is said, and has no share.

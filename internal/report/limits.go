@@ -132,12 +132,16 @@ func sheetWarnings(r record.RunReport, share record.SheetShare) []record.Warning
 	for _, code := range share.Codes {
 		all = append(all, record.Warning{Code: code})
 	}
-	for _, s := range r.Steps {
-		if s.Name == share.Step {
-			all = append(all, s.Warnings...)
-		}
+	return append(all, warningsOf(r, share.Step)...)
+}
+
+// warningsOf returns the warnings of the step with a name.
+func warningsOf(r record.RunReport, step string) []record.Warning {
+	i := slices.IndexFunc(r.Steps, func(s record.Step) bool { return s.Name == step })
+	if i < 0 {
+		return nil
 	}
-	return all
+	return r.Steps[i].Warnings
 }
 
 func sheetFigure(unit string, v float64) string {
@@ -152,13 +156,15 @@ func interruptSection(r record.RunReport) []document.Section {
 	if len(r.Analysis.Interrupts) == 0 {
 		return nil
 	}
-	t := document.Table{Names: []string{"step", "setting", "interrupts", "interrupts"}, Units: []string{"", "", "per I/O", "per second"}, Align: "llrr", Long: true}
+	t := document.Table{
+		Names: []string{"step", "setting", "interrupts", "interrupts", "warnings"}, Units: []string{"", "", "per I/O", "per second", ""}, Align: "llrrl", Long: true,
+	}
 	for _, i := range r.Analysis.Interrupts {
-		t.Add(i.Step, i.Setting, units.Number(i.PerIO), units.Number(i.PerSecond))
+		t.Add(i.Step, i.Setting, units.Number(i.PerIO), units.Number(i.PerSecond), warned(warningsOf(r, i.Step)))
 	}
 	most := slices.MaxFunc(r.Analysis.Interrupts, func(a, b record.InterruptRate) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
-	limit := fmt.Sprintf("At most %s interrupts per second, in %s: %s of the %s that all drives of a host together should stay below.",
-		units.Number(most.PerSecond), most.Step, units.Percent(most.PerSecond/record.MostInterrupts), units.Number(record.MostInterrupts))
+	limit := fmt.Sprintf("At most %s interrupts per second, in %s%s: %s of the %s that all drives of a host together should stay below.",
+		units.Number(most.PerSecond), most.Step, noteOf(warningsOf(r, most.Step)), units.Percent(most.PerSecond/record.MostInterrupts), units.Number(record.MostInterrupts))
 	return []document.Section{{ID: "interrupts", Title: "Interrupts", Blocks: []document.Block{document.Sentence(limit), document.Gap{}, t}}}
 }
 
