@@ -74,12 +74,13 @@ func TestDisturbedStepsConcludeNothing(t *testing.T) {
 		"What the setting changes is not known, because steps did not measure the drive alone.":          cacheRun(),
 		"devices slow each other down is not known: steps did not measure the drives alone (disturbed).": scaleRun(),
 		"is not known for 2 of 2 loads: steps did not measure the drive alone (disturbed).":              spanRun(),
+		"The limit is not known, because steps did not measure the drive alone (disturbed): ":            cpusRun(),
 	} {
 		for i := range r.Steps {
 			r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
 		}
 		r.Analysis = &record.Analysis{
-			Effects: analysis.Effects(r.Steps, "write cache"), Scalings: analysis.Scalings(r.Steps), Spans: analysis.Spans(r.Steps),
+			Effects: analysis.Effects(r.Steps, "write cache"), Scalings: analysis.Scalings(r.Steps), Spans: analysis.Spans(r.Steps), CPUs: analysis.CPUScalings(r.Steps, analysis.Machine{CPUs: 32}),
 		}
 		assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), want)
 	}
