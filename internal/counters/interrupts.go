@@ -21,7 +21,7 @@ type Interrupt struct {
 	CPUs []int
 	// Counts are the interrupts taken on each CPU since boot. The kernel keeps them in
 	// 32 bits, so they wrap around. A line such as ERR has one count for the whole
-	// machine, and FIQ of 32-bit ARM has none; CPUs is then nil.
+	// machine; CPUs is then nil.
 	Counts []uint64
 
 	// The remaining fields are empty if the kernel does not print them.
@@ -184,7 +184,7 @@ func parseInterrupt(line string, cpus []int) (Interrupt, error) {
 		// A CPU came online after the header was written, so the counts cannot be assigned to CPUs.
 		return Interrupt{}, fmt.Errorf("interrupt %s has more counts than the %d CPUs", name, len(cpus))
 	case len(i.Counts) == len(cpus):
-	case !numbered && len(i.Counts) <= 1:
+	case !numbered && len(i.Counts) == 1:
 		i.CPUs = nil
 	default:
 		return Interrupt{}, fmt.Errorf("interrupt %s has %d counts for %d CPUs", name, len(i.Counts), len(cpus))
