@@ -28,14 +28,14 @@ func CPUScalings(steps []record.Step, m Machine) []record.CPUScaling {
 		c := record.CPUScaling{Load: load}
 		var rates [][]float64
 		for _, n := range numbers.keys {
-			repeats := undisturbed(*numbers.at(n), m)
+			repeats := undisturbed(*numbers.at(n))
 			_, c.Unit = rateOf(*repeats[0].Workload, repeats[0])
 			point, own := cpuPoint(repeats, m)
 			c.Points, rates = append(c.Points, point), append(rates, own)
 		}
 		limitFaster(c.Points, rates)
 		for _, p := range slices.Backward(c.Points) {
-			if p.Limit == record.LimitCPU || p.Limit == record.LimitOthers {
+			if p.Limit == record.LimitCPU || len(p.Codes) > 0 {
 				break
 			}
 			c.EnoughAt, c.Limit = p.CPUs, p.Limit
@@ -45,10 +45,9 @@ func CPUScalings(steps []record.Step, m Machine) []record.CPUScaling {
 	return all
 }
 
-// undisturbed leaves out the repeats in which other processes used the CPUs, unless that is
-// true of all repeats.
-func undisturbed(repeats []record.Step, m Machine) []record.Step {
-	calm := slices.DeleteFunc(slices.Clone(repeats), func(s record.Step) bool { return bound(s, m).Limit == record.LimitOthers })
+// undisturbed leaves out the repeats that may not decide, unless that is true of all repeats.
+func undisturbed(repeats []record.Step) []record.Step {
+	calm := slices.DeleteFunc(slices.Clone(repeats), func(s record.Step) bool { return s.Spoiled() != "" })
 	if len(calm) == 0 {
 		return repeats
 	}
@@ -65,7 +64,7 @@ func limitFaster(points []record.CPUPoint, rates [][]float64) {
 	for i := range points {
 		for _, more := range rates[i+1:] {
 			faster := ratioOf(rates[i], more)
-			if points[i].Limit == record.LimitOthers || faster.Value < CPUGain || faster.Lower != nil && *faster.Lower <= 1 {
+			if len(points[i].Codes) > 0 || faster.Value < CPUGain || faster.Lower != nil && *faster.Lower <= 1 {
 				continue
 			}
 			if i == last-1 && points[i].Limit != record.LimitCPU && points[last].Limit == record.LimitDevice {
@@ -93,6 +92,7 @@ func cpuPoint(repeats []record.Step, m Machine) (p record.CPUPoint, rates []floa
 		p.Mean += r.Mean / time.Duration(len(repeats))
 		p.P99 += r.Latency.Quantile(0.99) / time.Duration(len(repeats))
 		p.P99Unsure = p.P99Unsure || r.Unsure(0.99)
+		p.Codes = addSpoiled(p.Codes, s)
 		limits = append(limits, bound(s, m).Limit)
 	}
 	for _, limit := range []record.Limit{record.LimitDevice, record.LimitLatency, record.LimitLink, record.LimitOthers, record.LimitCPU} {

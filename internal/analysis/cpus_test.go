@@ -57,3 +57,22 @@ func TestCPUScalings(t *testing.T) {
 	assert.InDelta(t, 700_000, got[0].Rate, 1e-6, "what others disturbed is no part of the mean")
 	assert.Empty(t, analysis.CPUScalings([]step{randomRead(1, 100)}, m), "of other suites")
 }
+
+// Whatever spoils a repeat keeps it out of the mean, and a number of CPUs without other repeats decides nothing.
+func TestCPUScalingsOfSpoiledSteps(t *testing.T) {
+	for _, code := range []string{record.WarnDisturbed, record.WarnOthersActive, record.WarnIOLimited, record.WarnErrors} {
+		slowed := on(8, 100_000, 0.1)
+		slowed.Warnings = []record.Warning{{Code: code}}
+		one := analysis.CPUScalings([]step{on(1, 200_000, 0.99), slowed, on(8, 700_000, 0.4)}, analysis.Machine{CPUs: 8})[0]
+		assert.InDelta(t, 700_000, one.Points[1].Rate, 1e-6, code)
+		assert.Equal(t, []any{8, []string(nil)}, []any{one.EnoughAt, one.Points[1].Codes}, code)
+
+		all := analysis.CPUScalings([]step{on(1, 200_000, 0.99), slowed, slowed}, analysis.Machine{CPUs: 8})[0]
+		assert.InDelta(t, 100_000, all.Points[1].Rate, 1e-6, code)
+		assert.Equal(t, []any{0, []string{code}}, []any{all.EnoughAt, all.Points[1].Codes}, code)
+
+		slowed.Workload.CPUs = slowed.Workload.CPUs[:1]
+		first := analysis.CPUScalings([]step{slowed, on(8, 700_000, 0.4)}, analysis.Machine{CPUs: 8})[0]
+		assert.NotEqual(t, record.LimitCPU, first.Points[0].Limit, "something else than the CPUs may have made it slower")
+	}
+}

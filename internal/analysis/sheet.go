@@ -57,34 +57,30 @@ func ParseLatency(text string) (time.Duration, error) {
 
 // Shares compares the best step of each kind with the data sheet. Latencies are compared at depth
 // 1, where manufacturers state them. A spoiled step counts, because its load may be the one that reaches the
-// promise, but the share then has its code.
+// promise, but the share then has its code. A figure that no step measured has no share.
 func Shares(steps []record.Step, sheet record.DataSheet) []record.SheetShare {
 	var shares []record.SheetShare
-	add := func(share record.SheetShare, found bool) {
-		if found {
-			shares = append(shares, share)
-		}
-	}
 	for _, f := range []struct {
 		figure    string
+		unit      string
 		direction record.Direction
 		pattern   record.Pattern
 		promised  *float64
 	}{
-		{"random read", record.Read, record.Random, sheet.RandomReadIOPS},
-		{"random write", record.Write, record.Random, sheet.RandomWriteIOPS},
-		{"sequential read", record.Read, record.Sequential, sheet.SequentialReadBytesPerSecond},
-		{"sequential write", record.Write, record.Sequential, sheet.SequentialWriteBytesPerSecond},
+		{"random read", "IOPS", record.Read, record.Random, sheet.RandomReadIOPS},
+		{"random write", "IOPS", record.Write, record.Random, sheet.RandomWriteIOPS},
+		{"sequential read", "B/s", record.Read, record.Sequential, sheet.SequentialReadBytesPerSecond},
+		{"sequential write", "B/s", record.Write, record.Sequential, sheet.SequentialWriteBytesPerSecond},
 	} {
 		if f.promised != nil {
-			add(bestRate(steps, f.direction, f.pattern, record.SheetShare{Figure: f.figure, Promised: *f.promised}))
+			shares = append(shares, bestRate(steps, f.direction, f.pattern, record.SheetShare{Figure: f.figure, Unit: f.unit, Promised: *f.promised}))
 		}
 	}
 	if sheet.RandomReadLatency != nil {
-		add(bestLatency(steps, record.Read, record.SheetShare{Figure: "random read latency", Promised: sheet.RandomReadLatency.Seconds()}))
+		shares = append(shares, bestLatency(steps, record.Read, record.SheetShare{Figure: "random read latency", Unit: "s", Promised: sheet.RandomReadLatency.Seconds()}))
 	}
 	if sheet.RandomWriteLatency != nil {
-		add(bestLatency(steps, record.Write, record.SheetShare{Figure: "random write latency", Promised: sheet.RandomWriteLatency.Seconds()}))
+		shares = append(shares, bestLatency(steps, record.Write, record.SheetShare{Figure: "random write latency", Unit: "s", Promised: sheet.RandomWriteLatency.Seconds()}))
 	}
 	return shares
 }
@@ -95,23 +91,21 @@ func pure(s record.Step, d record.Direction, p record.Pattern) bool {
 	return s.Workload.OfDrive() && s.Workload.Direction == d && s.Workload.Pattern == p && len(s.Parts) <= 1
 }
 
-func bestRate(steps []record.Step, d record.Direction, p record.Pattern, share record.SheetShare) (record.SheetShare, bool) {
+func bestRate(steps []record.Step, d record.Direction, p record.Pattern, share record.SheetShare) record.SheetShare {
 	for _, s := range calm(steps) {
 		if !pure(s, d, p) {
 			continue
 		}
 		share.Codes = addSpoiled(share.Codes, s)
-		rate, unit := rateOf(*s.Workload, s)
-		if share.Step == "" || rate > share.Measured {
-			share.Measured, share.Unit, share.Step = rate, unit, s.Name
+		if rate, _ := rateOf(*s.Workload, s); share.Step == "" || rate > share.Measured {
+			share.Measured, share.Step = rate, s.Name
 		}
 	}
 	share.Share = share.Measured / share.Promised
-	return share, share.Step != ""
+	return share
 }
 
-func bestLatency(steps []record.Step, d record.Direction, share record.SheetShare) (record.SheetShare, bool) {
-	share.Unit = "s"
+func bestLatency(steps []record.Step, d record.Direction, share record.SheetShare) record.SheetShare {
 	for _, s := range calm(steps) {
 		if !pure(s, d, record.Random) || s.Workload.InFlight() != 1 {
 			continue
@@ -121,9 +115,8 @@ func bestLatency(steps []record.Step, d record.Direction, share record.SheetShar
 			share.Measured, share.Step = mean, s.Name
 		}
 	}
-	if share.Step == "" || share.Measured == 0 {
-		return share, false
+	if share.Measured > 0 {
+		share.Share = share.Promised / share.Measured
 	}
-	share.Share = share.Promised / share.Measured
-	return share, true
+	return share
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
+// A figure of the data sheet that no step measured is listed without a share.
 func TestShares(t *testing.T) {
 	sheet := record.DataSheet{
 		RandomReadIOPS: new(2e6), RandomWriteIOPS: new(250e3), SequentialReadBytesPerSecond: new(14e9), SequentialWriteBytesPerSecond: new(3e9),
@@ -23,7 +24,9 @@ func TestShares(t *testing.T) {
 	}, sheet)
 	assert.Equal(t, []record.SheetShare{
 		{Figure: "random read", Unit: "IOPS", Promised: 2e6, Measured: 1.9e6, Step: "random-read-qd64", Share: 0.95},
+		{Figure: "random write", Unit: "IOPS", Promised: 250e3},
 		{Figure: "sequential read", Unit: "B/s", Promised: 14e9, Measured: 13.3e9, Step: "sequential-read", Share: 0.95},
+		{Figure: "sequential write", Unit: "B/s", Promised: 3e9},
 		{Figure: "random read latency", Unit: "s", Promised: 85e-6, Measured: 100e-6, Step: "random-read-qd1", Share: 0.85},
 	}, got)
 }

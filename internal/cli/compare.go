@@ -38,8 +38,8 @@ are needed. Disturbed steps never decide.
 depth, speed over the device, and latency by percentile, each with intervals. --output
 markdown is for a ticket; --output csv has a row for each figure.
 
-Exit codes: 0 none is slower, 1 could not compare, 2 wrong usage, 3 one is slower
-than the first.`,
+Exit codes: 0 none is slower, 2 wrong usage or a file without a run, 3 one is slower than
+the first.`,
 		Example: "  ssdprobe compare before.json after.json\n  ssdprobe compare mon.json tue.json wed.json --output csv > week.csv\n  ssdprobe compare drive-a drive-b --output html > drives.html",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.compare(c.InOrStdin(), args, o) },

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -109,15 +108,12 @@ type storedRun struct {
 	file string
 }
 
-// readRuns reads the runs in files. The error joins the problems of all files.
+// readRuns reads the runs in files. The error joins the problems of all files, and is a mistake of the caller.
 func readRuns(stdin io.Reader, files []string) ([]storedRun, error) {
 	var all []storedRun
 	var problems []error
 	for _, file := range files {
 		documents, err := readFile(stdin, file)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, runfolder.ErrNotOne) {
-			err = usage(err)
-		}
 		if err != nil {
 			problems = append(problems, fmt.Errorf("read %s: %w", file, err))
 			continue
@@ -130,7 +126,10 @@ func readRuns(stdin io.Reader, files []string) ([]storedRun, error) {
 			all = append(all, s)
 		}
 	}
-	return all, errors.Join(problems...)
+	if len(problems) > 0 {
+		return nil, usage(errors.Join(problems...))
+	}
+	return all, nil
 }
 
 // readText reads a file, or the report in a folder.

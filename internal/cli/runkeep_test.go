@@ -68,7 +68,7 @@ func TestRunInAFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "run.json"), page, 0o600))
 	changed := in("report", folder)
-	assert.Equal(t, 1, changed.code)
+	assert.Equal(t, 2, changed.code)
 	assert.Contains(t, changed.stderr, "changed or damaged since it was written")
 }
 

@@ -49,8 +49,8 @@ to a drive. All I/O is counted, that of ssdprobe's own probes included. Verdicts
 the daemon that runs here, or at --url. A stall is a second or longer in which I/O is in flight and none completes. The
 column says for how long one lasts now ("12s"), or how many there were in the last hour ("3×").
 
-Shows whole disks, or the devices that are named: by path, name, number or id. With --all,
-also what is made of them (dm, md), partitions, loop devices and memory.
+Shows whole disks and whatever the daemon watches, or the devices that are named: by path, name,
+number or id. With --all, also what is made of them (dm, md), partitions, loop devices and memory.
 
 Keys: q quits, s and S choose the order, r reverses it, / filters by name, model or verdict, Enter
 opens one device with its last minutes, Esc closes it, a shows all devices. Without a terminal,

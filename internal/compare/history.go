@@ -79,7 +79,7 @@ func historyOf(now load, before [][]load) record.ComparedLoad {
 		if len(values) >= minRuns {
 			f.Verdict = ranked(f)
 		}
-		if f.Verdict != record.Same && f.AfterUnsure {
+		if f.Verdict != record.Same && (f.BeforeUnsure || f.AfterUnsure) {
 			f.Verdict = record.Inconclusive
 		}
 		l.Figures = append(l.Figures, f)

@@ -103,4 +103,11 @@ func TestTailsOfAHistory(t *testing.T) {
 	}
 	assert.Equal(t, record.Same, compare.History(night(8, 600*us, 200*us), earlier).Verdict)
 	assert.Equal(t, record.Slower, compare.History(night(8, 600*us, 600*us), earlier).Verdict)
+
+	for _, run := range earlier {
+		run.Steps[0].Read, run.Steps[1].Write = result(500, 1000, 100*us, 200*us), result(500, 500, 100*us, 200*us)
+	}
+	got := compare.History(night(8, 600*us, 600*us), earlier)
+	assert.Equal(t, record.Same, got.Verdict, "a p99 of few I/Os decides on neither side")
+	assert.Equal(t, record.Inconclusive, got.Loads[0].Figures[2].Verdict)
 }

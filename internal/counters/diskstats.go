@@ -145,11 +145,14 @@ func (s *subtraction) time(after, before time.Duration) time.Duration {
 	return TimeSince(after, before)
 }
 
+// TimeWraps is where the times of a Disk begin again at 0.
+const TimeWraps = (math.MaxUint32 + 1) * time.Millisecond
+
 // TimeSince subtracts times of a Disk. The kernel keeps them as 32-bit milliseconds, so
 // a later time that is smaller has wrapped around.
 func TimeSince(after, before time.Duration) time.Duration {
 	if after < before {
-		after += (math.MaxUint32 + 1) * time.Millisecond
+		after += TimeWraps
 	}
 	return after - before
 }

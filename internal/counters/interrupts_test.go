@@ -261,3 +261,30 @@ func FuzzParseInterrupts(f *testing.F) {
 		}
 	})
 }
+
+func TestInterruptsSince(t *testing.T) {
+	line := func(name string, cpus []int, counts ...uint64) counters.Interrupt {
+		return counters.Interrupt{Name: name, CPUs: cpus, Counts: counts}
+	}
+	two, other := []int{0, 1}, []int{0, 2}
+	for name, c := range map[string]struct {
+		before, after []counters.Interrupt
+		want          uint64
+		ok            bool
+	}{
+		"grown":             {[]counters.Interrupt{line("40", two, 5, 9), line("41", two, 0, 0)}, []counters.Interrupt{line("40", two, 8, 9), line("41", two, 0, 2)}, 5, true},
+		"wrapped around":    {[]counters.Interrupt{line("40", two, 4294967290, 0)}, []counters.Interrupt{line("40", two, 4, 0)}, 10, true},
+		"controller reset":  {[]counters.Interrupt{line("40", two, 1000, 0)}, []counters.Interrupt{line("40", two, 50, 0)}, 0, false},
+		"CPU left":          {[]counters.Interrupt{line("40", two, 5, 9)}, []counters.Interrupt{line("40", two[:1], 20)}, 0, false},
+		"another CPU came":  {[]counters.Interrupt{line("40", two, 5, 9)}, []counters.Interrupt{line("40", other, 5, 9000)}, 0, false},
+		"another interrupt": {[]counters.Interrupt{line("40", two, 5, 9)}, []counters.Interrupt{line("41", two, 6, 9)}, 0, false},
+		"queue left":        {[]counters.Interrupt{line("40", two, 5, 9), line("41", two, 0, 0)}, []counters.Interrupt{line("40", two, 6, 9)}, 0, false},
+		"none":              {nil, nil, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok := counters.InterruptsSince(c.after, c.before)
+			assert.Equal(t, c.ok, ok)
+			assert.Equal(t, c.want, got)
+		})
+	}
+}

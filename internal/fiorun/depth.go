@@ -125,11 +125,14 @@ func iosOf(job fio.JobResult) int64 {
 }
 
 // see derives the group's depth from the device's counters. It ignores them if the page
-// cache was involved, the device does not count, or others used it too: its depth is then
-// not that of the group.
+// cache was involved, the device does not count, its time may have wrapped around, or others
+// used it too: its depth is then not that of the group.
 func (l *depthLook) see(s record.Step, jobs []fio.JobResult, seen SeenGroup) {
 	span := s.Duration + rampOf(l.options)
 	if seen.Disk == nil || s.Duration <= 0 || l.options.Direct == nil || !*l.options.Direct {
+		return
+	}
+	if most := float64(l.perJob*l.jobs) * float64(span); most >= float64(counters.TimeWraps) {
 		return
 	}
 	var bytes, ios int64

@@ -143,6 +143,7 @@ func TestLimitOfTheDepth(t *testing.T) {
 			g.disk.ReadSectors, g.disk.WriteIOs, g.disk.WriteSectors = ios/10*256, 4000, 4000*8 // an eighth of the bytes
 			g.disk.ReadIOs, g.queue.MaxRequestBytes = ios/10, 128<<10
 		}, 0, "", "", false},
+		"so deep and long that the kernel's time wraps around": {func(g *group) { g.option.IODepth = new(5_000_000) }, 0, "", "", false},
 		"nothing counted": {func(g *group) { g.disk = counters.Disk{} }, 0, "", "", false},
 		"a ramp": {func(g *group) {
 			g.option.RampTime = new(span)

@@ -101,7 +101,7 @@ func (w Watch) begin() *seeing {
 	}
 	s.groups, err = w.readGroups()
 	s.note("the queue depth", err)
-	s.interrupts, err = w.readInterrupts()
+	s.interrupts, err = counters.ReadInterrupts(w.FS, w.Controllers)
 	s.note("interrupts", err)
 	s.pressure = w.readPressure()
 	return s
@@ -129,10 +129,10 @@ func (s *seeing) end() Seen {
 	s.note("the queue depth", err)
 	seen.Groups = sinceGroups(s.groups, groups)
 	if len(s.interrupts) > 0 {
-		now, err := s.watch.readInterrupts()
+		now, err := counters.ReadInterrupts(s.watch.FS, s.watch.Controllers)
 		s.note("interrupts", err)
-		if err == nil {
-			seen.Interrupts = new(taken(s.interrupts, now))
+		if n, ok := counters.InterruptsSince(now, s.interrupts); ok {
+			seen.Interrupts = &n
 		}
 	}
 	if now := s.watch.readPressure(); s.pressure != nil && now != nil {
@@ -234,40 +234,4 @@ func (w Watch) readPressure() *time.Duration {
 		return nil
 	}
 	return &p.Some.Total
-}
-
-func (w Watch) readInterrupts() ([]counters.Interrupt, error) {
-	var all []counters.Interrupt
-	for _, controller := range w.Controllers {
-		lines, err := counters.ReadDeviceInterrupts(w.FS, controller)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, lines...)
-	}
-	return all, nil
-}
-
-// taken returns the number of interrupts between two readings. A CPU that came or went in between
-// is left out.
-func taken(before, after []counters.Interrupt) uint64 {
-	type place struct {
-		name string
-		cpu  int
-	}
-	was := map[place]uint64{}
-	for _, line := range before {
-		for i, cpu := range line.CPUs {
-			was[place{line.Name, cpu}] = line.Counts[i]
-		}
-	}
-	var n uint64
-	for _, line := range after {
-		for i, cpu := range line.CPUs {
-			if old, ok := was[place{line.Name, cpu}]; ok {
-				n += uint64(uint32(line.Counts[i]) - uint32(old)) // the kernel counts in 32 bits
-			}
-		}
-	}
-	return n
 }

@@ -56,12 +56,6 @@ func TestWatchSaysWhatItCannotSee(t *testing.T) {
 	assert.Equal(t, []string{"the device's I/O: no device 0:0 in /proc/diskstats"}, seen.Problems)
 }
 
-func TestTakenLeavesOutCPUsThatCameOrWent(t *testing.T) {
-	before := []counters.Interrupt{{Name: "40", CPUs: []int{0, 1}, Counts: []uint64{5, 9}}}
-	after := []counters.Interrupt{{Name: "40", CPUs: []int{0, 2}, Counts: []uint64{8, 100}}, {Name: "41", CPUs: []int{0, 2}, Counts: []uint64{3, 3}}}
-	assert.Equal(t, uint64(3), taken(before, after))
-}
-
 func TestHead(t *testing.T) {
 	h := head{limit: 5}
 	for _, text := range []string{"a\n", "\n b\n", "cd"} {

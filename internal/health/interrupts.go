@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -187,20 +186,13 @@ func (s *meterState) add(queue string, line counters.Interrupt) {
 	}
 }
 
-// next takes a newer count. A smaller count has wrapped around at 2³² if the last one
-// was near that; otherwise the kernel has restarted it.
+// next takes a newer count, of what may have been restarted.
 func (c count) next(raw uint64) count {
-	const limit = math.MaxUint32 + 1
-	switch {
-	case raw >= c.raw:
-		c.total += raw - c.raw
-	case c.raw < limit && c.raw >= limit/4*3 && raw < limit/4:
-		c.total += limit - c.raw + raw
-	default:
-		c.total += raw
+	more, ok := counters.CountSince(raw, c.raw)
+	if !ok {
+		more = raw
 	}
-	c.raw = raw
-	return c
+	return count{raw: raw, total: c.total + more}
 }
 
 // node holds the CPUs of a NUMA node, nil when they are unknown, and the error if they could not be read.

@@ -267,11 +267,11 @@ type SheetShare struct {
 	Figure   string  `json:"figure"` // "random read"
 	Unit     string  `json:"unit"`   // "IOPS", "B/s" or "s"
 	Promised float64 `json:"promised"`
-	Measured float64 `json:"measured"`
-	Step     string  `json:"step"` // the step that measured it
+	Measured float64 `json:"measured,omitempty"`
+	Step     string  `json:"step,omitempty"` // the step that measured it; empty if none did, and there is no share
 	// Share is Measured divided by Promised, or the inverse for latencies, so that a value below 1 always means worse
 	// than promised.
-	Share float64 `json:"share"`
+	Share float64 `json:"share,omitempty"`
 	// Codes are the codes of the warnings of steps of this kind that measured something other than the drive, see
 	// Step.Spoiled. The share then says nothing about the drive.
 	Codes []string `json:"codes,omitempty"`

@@ -29,4 +29,7 @@ type CPUPoint struct {
 	// Used is the number of CPUs that the load generator used, user and system time together.
 	Used  float64 `json:"used_cpus"`
 	Limit Limit   `json:"limit"`
+	// Codes are the codes of the warnings of its repeats if all of them measured something other than the drive, see
+	// Step.Spoiled. The point then says nothing about the drive.
+	Codes []string `json:"codes,omitempty"`
 }

@@ -100,8 +100,8 @@ func cpuSentence(c record.CPUScaling) string {
 		return fmt.Sprintf("%s is the limit even with %s: %s.", upper(limit), units.Plural(first.CPUs, "CPU"), figures)
 	case c.EnoughAt > 0:
 		return fmt.Sprintf("From %s on, %s is the limit: %s.", units.Plural(c.EnoughAt, "CPU"), limit, figures)
-	case last.Limit == record.LimitOthers:
-		return fmt.Sprintf("The limit is not known, because others used the CPUs: %s.", figures)
+	case len(last.Codes) > 0 && last.Limit != record.LimitCPU:
+		return fmt.Sprintf("The limit is not known, because steps did not measure the drive alone (%s): %s.", strings.Join(last.Codes, ", "), figures)
 	default:
 		return fmt.Sprintf("The CPUs are the limit, even with %s: %s.", units.Plural(last.CPUs, "CPU"), figures)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -43,18 +44,43 @@ func TestDisturbedSharesOfTheDataSheetAreNoHeadline(t *testing.T) {
 	assert.NotContains(t, none, "furthest from its data sheet")
 }
 
+// The interrupts of a step have its warnings beside them: disturbed jobs are interrupted less.
+func TestInterruptsHaveTheWarningsOfTheirStep(t *testing.T) {
+	r := sheetRun()
+	r.Steps[0].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+	require.Equal(t, r.Steps[0].Name, r.Analysis.Interrupts[0].Step)
+	text := strings.Join(strings.Fields(runText(t, r)), " ")
+	assert.Contains(t, text, "interrupts per second, in random-read-qd1 (disturbed): ")
+	assert.Contains(t, text, "random-read-qd1 off 1.00 12 544 disturbed")
+}
+
+// What the data sheet promises and no step measured is said, and has no share.
+func TestFiguresOfTheDataSheetThatNoStepMeasured(t *testing.T) {
+	r := sheetRun()
+	r.Analysis.DataSheet = append(r.Analysis.DataSheet, record.SheetShare{Figure: "random write", Unit: "IOPS", Promised: 250e3})
+	text := strings.Join(strings.Fields(runText(t, r)), " ")
+	assert.Contains(t, text, "30 % (cpu_bound). No step measured random write.")
+	assert.Contains(t, text, "random write 250 000 IOPS not measured")
+	assert.NotContains(t, text, " 0 %")
+	for i := range r.Analysis.DataSheet {
+		r.Analysis.DataSheet[i].Step = ""
+	}
+	assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), "No step measured random read, sequential read, random read latency, random write.")
+}
+
 // What disturbed steps show of a setting, of devices at once and of spans is no headline either.
 func TestDisturbedStepsConcludeNothing(t *testing.T) {
 	for want, r := range map[string]record.RunReport{
 		"What the setting changes is not known, because steps did not measure the drive alone.":          cacheRun(),
 		"devices slow each other down is not known: steps did not measure the drives alone (disturbed).": scaleRun(),
 		"is not known for 2 of 2 loads: steps did not measure the drive alone (disturbed).":              spanRun(),
+		"The limit is not known, because steps did not measure the drive alone (disturbed): ":            cpusRun(),
 	} {
 		for i := range r.Steps {
 			r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
 		}
 		r.Analysis = &record.Analysis{
-			Effects: analysis.Effects(r.Steps, "write cache"), Scalings: analysis.Scalings(r.Steps), Spans: analysis.Spans(r.Steps),
+			Effects: analysis.Effects(r.Steps, "write cache"), Scalings: analysis.Scalings(r.Steps), Spans: analysis.Spans(r.Steps), CPUs: analysis.CPUScalings(r.Steps, analysis.Machine{CPUs: 32}),
 		}
 		assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), want)
 	}

@@ -175,7 +175,7 @@ func diskFacts(d record.DiskHealth) document.Facts {
 		{Name: "SMART status", Value: cmp.Or(status, "not reported")},
 		{Name: "temperature", Value: given(d.TemperatureCelsius, celsius)},
 		{Name: "life used", Value: given(d.PercentageUsed, units.Percent)},
-		{Name: "power on", Value: given(d.PowerOnHours, func(n int64) string { return hours(time.Duration(n) * time.Hour) })},
+		{Name: "power on", Value: given(d.PowerOnHours, func(n int64) string { return hours(time.Duration(min(n, int64(math.MaxInt64/time.Hour))) * time.Hour) })},
 		{Name: "power cycles", Value: given(d.PowerCycles, units.Count), Detail: true},
 		{Name: "reallocated sectors", Value: given(d.ReallocatedSectors, units.Count)},
 		{Name: "pending sectors", Value: given(d.PendingSectors, units.Count)},

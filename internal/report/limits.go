@@ -81,6 +81,10 @@ func sheetSection(r record.RunReport) []document.Section {
 	}
 	t := document.Table{Names: []string{"figure", "promised", "measured", "share", "in step", "warnings"}, Align: "lrrrll", Long: true}
 	for _, s := range r.Analysis.DataSheet {
+		if s.Step == "" {
+			t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), "not measured")
+			continue
+		}
 		t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step, warned(sheetWarnings(r, s)))
 	}
 	return []document.Section{{
@@ -88,13 +92,17 @@ func sheetSection(r record.RunReport) []document.Section {
 	}}
 }
 
-// sheetSentence names the smallest share that is known, and the figures of which none is.
+// sheetSentence names the smallest share that is known, and the figures of which none is known or measured.
 func sheetSentence(r record.RunReport) string {
 	var known, unknown []record.SheetShare
+	var missing []string
 	for _, s := range r.Analysis.DataSheet {
-		if len(s.Codes) > 0 {
+		switch {
+		case s.Step == "":
+			missing = append(missing, s.Figure)
+		case len(s.Codes) > 0:
 			unknown = append(unknown, s)
-		} else {
+		default:
 			known = append(known, s)
 		}
 	}
@@ -112,6 +120,9 @@ func sheetSentence(r record.RunReport) string {
 		slices.Sort(codes)
 		text += fmt.Sprintf(" The share is not known of %s: steps did not measure the drive alone (%s).", strings.Join(figures, ", "), strings.Join(slices.Compact(codes), ", "))
 	}
+	if len(missing) > 0 {
+		text += fmt.Sprintf(" No step measured %s.", strings.Join(missing, ", "))
+	}
 	return strings.TrimSpace(text)
 }
 
@@ -121,12 +132,16 @@ func sheetWarnings(r record.RunReport, share record.SheetShare) []record.Warning
 	for _, code := range share.Codes {
 		all = append(all, record.Warning{Code: code})
 	}
-	for _, s := range r.Steps {
-		if s.Name == share.Step {
-			all = append(all, s.Warnings...)
-		}
+	return append(all, warningsOf(r, share.Step)...)
+}
+
+// warningsOf returns the warnings of the step with a name.
+func warningsOf(r record.RunReport, step string) []record.Warning {
+	i := slices.IndexFunc(r.Steps, func(s record.Step) bool { return s.Name == step })
+	if i < 0 {
+		return nil
 	}
-	return all
+	return r.Steps[i].Warnings
 }
 
 func sheetFigure(unit string, v float64) string {
@@ -141,13 +156,15 @@ func interruptSection(r record.RunReport) []document.Section {
 	if len(r.Analysis.Interrupts) == 0 {
 		return nil
 	}
-	t := document.Table{Names: []string{"step", "setting", "interrupts", "interrupts"}, Units: []string{"", "", "per I/O", "per second"}, Align: "llrr", Long: true}
+	t := document.Table{
+		Names: []string{"step", "setting", "interrupts", "interrupts", "warnings"}, Units: []string{"", "", "per I/O", "per second", ""}, Align: "llrrl", Long: true,
+	}
 	for _, i := range r.Analysis.Interrupts {
-		t.Add(i.Step, i.Setting, units.Number(i.PerIO), units.Number(i.PerSecond))
+		t.Add(i.Step, i.Setting, units.Number(i.PerIO), units.Number(i.PerSecond), warned(warningsOf(r, i.Step)))
 	}
 	most := slices.MaxFunc(r.Analysis.Interrupts, func(a, b record.InterruptRate) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
-	limit := fmt.Sprintf("At most %s interrupts per second, in %s: %s of the %s that all drives of a host together should stay below.",
-		units.Number(most.PerSecond), most.Step, units.Percent(most.PerSecond/record.MostInterrupts), units.Number(record.MostInterrupts))
+	limit := fmt.Sprintf("At most %s interrupts per second, in %s%s: %s of the %s that all drives of a host together should stay below.",
+		units.Number(most.PerSecond), most.Step, noteOf(warningsOf(r, most.Step)), units.Percent(most.PerSecond/record.MostInterrupts), units.Number(record.MostInterrupts))
 	return []document.Section{{ID: "interrupts", Title: "Interrupts", Blocks: []document.Block{document.Sentence(limit), document.Gap{}, t}}}
 }
 

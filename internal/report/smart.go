@@ -31,7 +31,10 @@ func (r SmartRow) blocks() []document.Block {
 	switch {
 	case len(c.Warnings) > 0:
 		blocks = append(blocks, document.Warnings(c.Warnings))
-	case c.Disk == nil || !c.Disk.Asleep:
+	case c.Disk != nil && c.Disk.Asleep:
+	case c.Disk != nil && c.Disk.Passed == nil:
+		blocks = append(blocks, document.Sentence("The drive does not say whether it is failing."))
+	default:
 		blocks = append(blocks, document.Sentence("The drive reports nothing wrong."))
 	}
 	blocks = append(blocks, document.Gap{}, HealthFacts(c))

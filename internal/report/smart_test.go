@@ -71,3 +71,13 @@ func TestSmartOfDisks(t *testing.T) {
 		failing, row(record.DiskHealth{TemperatureCelsius: new(40)}), row(record.DiskHealth{Asleep: true}),
 	))
 }
+
+// A drive that reports only its temperature is not said to report nothing wrong, and no time is too long to show.
+func TestSmartOfADiskThatSaysLittle(t *testing.T) {
+	text := smart(t, report.SmartRow{Controller: record.Controller{
+		Name: "sda", Kind: record.ControllerDrive, Disk: &record.DiskHealth{TemperatureCelsius: new(40), PowerOnHours: new(int64(math.MaxUint32))},
+	}})
+	assert.Contains(t, text, "The drive does not say whether it is failing.")
+	assert.NotContains(t, text, "nothing wrong")
+	assert.Contains(t, text, "power on      106751 d", "the longest time that can be shown")
+}

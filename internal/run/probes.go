@@ -72,7 +72,7 @@ func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds, rep
 // step runs one probe of a run.
 func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Probe, rounds int) (record.Step, error) {
 	sum := summing{probe: p}
-	interrupts, counted := s.interrupts()
+	before := s.interrupts()
 	for try := 0; sum.good < rounds && try < attempts*rounds; try++ {
 		m, err := opened.Round(ctx, measure.Round{Probe: p, Conditions: s.subject.Conditions, Link: s.subject.Device.Link})
 		if err != nil {
@@ -88,8 +88,8 @@ func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Pr
 		}
 	}
 	perIO := -1.0
-	if after, ok := s.interrupts(); counted && ok && sum.issued > 0 && after >= interrupts {
-		perIO = float64(after-interrupts) / float64(sum.issued)
+	if n, ok := counters.InterruptsSince(s.interrupts(), before); ok && sum.issued > 0 {
+		perIO = float64(n) / float64(sum.issued)
 	}
 	step := sum.step(perIO)
 	if step.Read == nil && step.Write == nil {
@@ -98,10 +98,17 @@ func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Pr
 	return step, nil
 }
 
-// interrupts returns the device's interrupts so far; false if they are not counted.
-func (s *Session) interrupts() (uint64, bool) {
-	n, ok, err := counters.DeviceInterrupts(s.options.FS, s.subject.Device)
-	return n, ok && err == nil // one figure less is no reason to fail a run
+// interrupts returns the device's interrupts so far; none if they are not counted.
+func (s *Session) interrupts() []counters.Interrupt {
+	names, err := counters.InterruptNames(s.options.FS, s.subject.Device)
+	if err != nil {
+		return nil // one figure less is no reason to fail a run
+	}
+	lines, err := counters.ReadInterrupts(s.options.FS, names)
+	if err != nil {
+		return nil
+	}
+	return lines
 }
 
 func roundText(m record.Measurement) string {

@@ -76,6 +76,14 @@ func (d *daemon) once(ctx context.Context) {
 	d.answer.Time, d.drives = s.Time, drives
 }
 
+// watches reports whether the daemon watches something on the device with an id.
+func (d *daemon) watches(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, ok := d.drives[id]
+	return ok
+}
+
 // worse returns d with what the daemon says about one of the targets on the drive; the worse value counts.
 func worse(d said, t record.TargetStatus) said {
 	if t.Verdict != nil && (d.verdict == nil || badness(Row{Verdict: t.Verdict}) > badness(Row{Verdict: d.verdict})) {

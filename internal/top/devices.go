@@ -32,7 +32,9 @@ const partition record.Kind = "partition"
 type devices struct {
 	host   sysfs.FS
 	wanted []string // names of devices; empty for all
-	asking guard.Guard
+	// watched says whether the daemon watches the device with an id.
+	watched func(id string) bool
+	asking  guard.Guard
 	// guarded is deferred in each goroutine; see Source.guarded.
 	guarded func()
 
@@ -159,7 +161,7 @@ func (d *devices) current() ([]listed, error) {
 	if d.all || len(d.wanted) > 0 {
 		return d.known, d.err
 	}
-	return slices.DeleteFunc(slices.Clone(d.known), func(l listed) bool { return !l.whole }), d.err
+	return slices.DeleteFunc(slices.Clone(d.known), func(l listed) bool { return !l.whole && !d.watched(l.ID) }), d.err
 }
 
 // sampled returns the devices to show, for the sampler.

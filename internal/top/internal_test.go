@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
@@ -221,6 +222,15 @@ func TestWhichDevicesAreShown(t *testing.T) {
 			})
 		})
 	}
+	synctest.Test(t, func(t *testing.T) {
+		watching := func(context.Context) (string, record.Snapshot, error) {
+			volume, err := device.Find(sysfs.New(h.root), "dm-0")
+			return "http://a", record.Snapshot{Time: time.Now(), Targets: []record.TargetStatus{{Device: volume}}}, err
+		}
+		got, err := rows(t, Options{Host: sysfs.New(h.root), Ask: watching})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"vda", "vdb", "dm-0"}, got, "the daemon has a verdict on it")
+	})
 	_, err := rows(t, Options{Host: sysfs.New(h.root), Ask: alone, Targets: []string{"vdq"}})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = rows(t, Options{Host: sysfs.New(h.root), Ask: alone, Targets: []string{"loop0"}})

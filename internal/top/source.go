@@ -18,8 +18,8 @@ type Options struct {
 	Node string
 	// Interval is the length of a sample, in whole seconds.
 	Interval time.Duration
-	// Targets are names of devices, in a form that device.Find accepts. If there are none, all whole disks are
-	// shown.
+	// Targets are names of devices, in a form that device.Find accepts. If there are none, all whole disks and what
+	// the daemon watches are shown.
 	Targets []string
 	// All also shows partitions and devices made of disks, memory and files.
 	All bool
@@ -45,7 +45,7 @@ type Source struct {
 // NewSource returns a Source.
 func NewSource(o Options) *Source {
 	s := &Source{options: o, daemon: daemon{ask: o.Ask}}
-	s.devices = devices{host: o.Host, wanted: o.Targets, all: o.All, guarded: s.guarded}
+	s.devices = devices{host: o.Host, wanted: o.Targets, watched: s.daemon.watches, all: o.All, guarded: s.guarded}
 	s.sampler = traffic.New(traffic.Options{
 		FS: o.Host, Devices: s.devices.sampled, Second: s.second,
 		Sample: func(traffic.Device, record.Traffic) {}, Stall: func(traffic.Device, record.Stall) {},

@@ -25,7 +25,7 @@ func ParseOutput(r io.Reader) (Output, error) {
 	if err != nil {
 		return Output{}, fmt.Errorf("read fio output: %w", err)
 	}
-	before, document, after, err := splitOutput(data)
+	before, document, after, err := splitOutput(quoteNaNs(data))
 	if err != nil {
 		return Output{}, fmt.Errorf("parse fio output: %w", err)
 	}
@@ -73,15 +73,17 @@ func objectStart(data []byte) int {
 	return at[0] + bytes.IndexByte(data[at[0]:], '{')
 }
 
-// syntaxError names the field whose value is not valid JSON. fio prints numbers with
-// printf, so a value that is not finite reads nan or inf.
+// quoteNaNs makes texts of the figures that are not finite. fio prints numbers with printf, so they read nan or inf, which
+// no JSON has. A field that is needed then fails with its path, and the others do not matter.
+func quoteNaNs(data []byte) []byte {
+	return regexp.MustCompile(`(?m)^([ \t]*"[^"\n]*"[ \t]*:[ \t]*)(-?(?:nan|inf))([ \t\r]*,?[ \t\r]*)$`).ReplaceAll(data, []byte(`$1"$2"$3`))
+}
+
+// syntaxError shows the line that is not valid JSON.
 func syntaxError(data []byte, syntax *json.SyntaxError) error {
 	read := min(int(syntax.Offset), len(data))
 	begin := bytes.LastIndexByte(data[:max(read-1, 0)], '\n') + 1
 	line, _, _ := bytes.Cut(data[begin:], []byte("\n"))
-	if f := regexp.MustCompile(`^\s*"([^"]*)"\s*:\s*(.*?),?\s*$`).FindSubmatch(line); f != nil {
-		return &FieldError{Field: string(f[1]), Value: abridge(string(f[2])), Reason: syntax.Error()}
-	}
 	return fmt.Errorf("at byte %d, %q: %w", syntax.Offset, abridge(string(line)), syntax)
 }
 

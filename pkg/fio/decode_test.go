@@ -189,7 +189,8 @@ func TestParseOutputRefuses(t *testing.T) {
 		"other program":   {edit(`"fio-3.33"`, `"iperf 3"`), `fio version is iperf 3`},
 		"missing field":   {edit(`"total_ios"`, `"ios"`), "jobs[0].read.total_ios: missing"},
 		"negative":        {edit(`"bw_bytes" : 61440000`, `"bw_bytes" : -4`), "jobs[0].read.bw_bytes is -4: negative"},
-		"nan":             {edit(`"iops" : 15000.000000`, `"iops" : -nan`), "iops is -nan"},
+		"nan":             {edit(`"iops" : 15000.000000`, `"iops" : -nan`), `jobs[0].read.iops is "-nan": not a number`},
+		"inf deep inside": {edit(`"mean" : `, `"mean" : inf,`+"\n"+`"was" : `), `jobs[0].read.slat_ns.mean is "inf": not a number`},
 		"beyond a count":  {edit(`"iops" : 15000.000000`, `"iops" : 1e308`), "jobs[0].read.iops is 1e308: too large"},
 		"another era":     {edit(`"timestamp_ms" : `, `"timestamp_ms" : 99999`), ": after the year 9999"},
 		"a string":        {edit(`"total_ios" : 450`, `"total_ios" : "450"`), `jobs[0].read.total_ios is "450": not a number`},
@@ -207,6 +208,15 @@ func TestParseOutputRefuses(t *testing.T) {
 			assert.Zero(t, out)
 		})
 	}
+}
+
+// fio also prints nan for figures that nobody needs, such as the slope of a steady state that was not reached.
+func TestParseOutputWithNaNInOtherFields(t *testing.T) {
+	text := strings.Replace(string(read(t, "fio-3.33-plain.json")), `"iops_stddev" : `, `"slope" : -nan,`+"\n"+`"iops_stddev" : `, 1)
+	require.Contains(t, text, "nan")
+	out, err := fio.ParseOutput(strings.NewReader("a note\n" + text + "\nanother note\n"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a note", "another note"}, out.Notes)
 }
 
 func TestFieldErrorNamesTheField(t *testing.T) {

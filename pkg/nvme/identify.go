@@ -75,11 +75,14 @@ func (d *Device) Controllers() ([]uint16, error) {
 	return DecodeControllerList(data)
 }
 
+// mostLists bounds the commands for the ids of all namespaces. A controller may claim four billion of them.
+const mostLists = 64
+
 // namespaceList reads all pages of a list of namespace ids, which are at most limit.
 func (d *Device) namespaceList(s IdentifyStructure, limit uint32) ([]uint32, error) {
 	var ids []uint32
 	var after uint32
-	for {
+	for range mostLists {
 		data, err := d.read(IdentifyCommand(s, after), identifyBytes)
 		if err != nil {
 			return nil, err
@@ -97,6 +100,7 @@ func (d *Device) namespaceList(s IdentifyStructure, limit uint32) ([]uint32, err
 			return ids, nil // the controller would refuse to list what follows the highest id
 		}
 	}
+	return nil, fmt.Errorf("%v: %d namespaces are listed, and the list goes on", IdentifyCommand(s, 0), len(ids))
 }
 
 // Namespace returns the size and format of a namespace. The error matches

@@ -70,6 +70,18 @@ func TestNamespacesThatDoNotAscend(t *testing.T) {
 	require.EqualError(t, err, "decode namespace list: id 1 follows 1024")
 }
 
+// TestNamespacesWithoutEnd: 1024 further namespaces in each list would take four million commands.
+func TestNamespacesWithoutEnd(t *testing.T) {
+	const most = 64
+	d, script := drive(t, map[int][]byte{offsetNN: {0xFE, 0xFF, 0xFF, 0xFF}})
+	for i := range uint32(2 * most) {
+		script.On(nvme.IdentifyCommand(nvme.IdentifyActiveNamespaces, 1024*i)).Return(namespaceList(1024*i+1, 1024*i+1024))
+	}
+	_, err := d.Namespaces()
+	require.EqualError(t, err, "identify 02h: 65536 namespaces are listed, and the list goes on")
+	assert.Len(t, script.Sent(), 1+most)
+}
+
 func TestNamespace(t *testing.T) {
 	page, err := os.ReadFile("testdata/captured/identify-namespace.bin")
 	require.NoError(t, err)

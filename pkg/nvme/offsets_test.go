@@ -2,6 +2,7 @@ package nvme
 
 import (
 	"io"
+	"math"
 	"testing"
 	"time"
 
@@ -246,6 +247,7 @@ func TestSMARTOffsets(t *testing.T) {
 		{"error log entries", 176, count(16), func(s *s) { s.ErrorLogEntries = count16() }},
 		{"warning time", 192, count(4), func(s *s) { s.WarningTemperatureTime = count4 * time.Minute }},
 		{"critical time", 196, count(4), func(s *s) { s.CriticalTemperatureTime = count4 * time.Minute }},
+		{"critical time beyond 292 years", 196, []byte{0xFF, 0xFF, 0xFF, 0xFF}, func(s *s) { s.CriticalTemperatureTime = math.MaxInt64 / time.Minute * time.Minute }},
 		{"light transitions", 216, count(4), func(s *s) { s.ThermalTransitions[0] = count4 }},
 		{"heavy transitions", 220, count(4), func(s *s) { s.ThermalTransitions[1] = count4 }},
 		{"light time", 224, count(4), func(s *s) { s.ThermalTime[0] = count4 * time.Second }},

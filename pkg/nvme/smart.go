@@ -1,6 +1,9 @@
 package nvme
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // SMART describes the health of a controller and its media: the SMART / Health Information log, log
 // identifier 02h (Figure 207). Counters cover the whole life of the drive.
@@ -92,8 +95,8 @@ func DecodeSMART(b []byte) (SMART, error) {
 		MediaErrors:     p.u128(160),
 		ErrorLogEntries: p.u128(176),
 
-		WarningTemperatureTime:  time.Duration(p.u32(192)) * time.Minute,
-		CriticalTemperatureTime: time.Duration(p.u32(196)) * time.Minute,
+		WarningTemperatureTime:  minutes(p.u32(192)),
+		CriticalTemperatureTime: minutes(p.u32(196)),
 		ThermalTransitions:      [2]uint32{p.u32(216), p.u32(220)},
 		ThermalTime: [2]time.Duration{
 			time.Duration(p.u32(224)) * time.Second,
@@ -104,4 +107,9 @@ func DecodeSMART(b []byte) (SMART, error) {
 		s.TemperatureSensors[i] = celsius(p.u16(200 + 2*i))
 	}
 	return s, nil
+}
+
+// minutes returns n minutes, or the most that a time.Duration holds: 292 years.
+func minutes(n uint32) time.Duration {
+	return min(time.Duration(n), math.MaxInt64/time.Minute) * time.Minute
 }
