@@ -142,6 +142,33 @@ func TestAValueIsMissing(t *testing.T) {
 	assert.Equal(t, "ssdprobe: --target: its PATH is missing; see ssdprobe run --help\n", got.stderr)
 }
 
+// A shell variable that is not set must not make a command do more: "baseline reset nvme0n1 --probe ”" forgot the
+// baselines of all probes.
+func TestAnEmptyFlagIsNotOneLeftOut(t *testing.T) {
+	at := t.TempDir()
+	dir, err := state.Open(at)
+	require.NoError(t, err)
+	before := state.Target{ID: "eui.1", Path: "/dev/nvme7n1", Device: record.Device{Name: "nvme7n1"}}
+	require.NoError(t, dir.SaveTarget(before))
+	for says, c := range map[string]struct {
+		args []string
+		code int
+	}{
+		"--probe: its NAME is empty; see ssdprobe baseline reset --help": {[]string{"baseline", "reset", "nvme7n1", "--probe", ""}, 2},
+		"--run: its SUITE is empty; see":                                 {[]string{"baseline", "reset", "nvme7n1", "--run="}, 2},
+		"--probe: its NAME is empty; see ssdprobe run --help":            {[]string{"run", "-t", at, "--probe", ""}, 2},
+		"--set: its NAME=VALUE is empty":                                 {[]string{"run", "quick", "-t", at, "--set", "time=1s", "--set", ""}, 2},
+		"--url: its URL is empty; see ssdprobe drift --help":             {[]string{"drift", "--url", ""}, 2},
+		"--url: its URL is empty; see ssdprobe check --help":             {[]string{"check", "--url", ""}, 3},
+		"--config: its FILE is empty":                                    {[]string{"devices", "--config", ""}, 2},
+	} {
+		got := in(append(c.args, "--state-dir", at)...)
+		assert.Equal(t, c.code, got.code, says)
+		assert.Contains(t, got.stderr, "ssdprobe: "+says)
+		assert.Empty(t, got.stdout)
+	}
+}
+
 // commands returns all commands that the help of their parents lists.
 func commands(t *testing.T, path ...string) [][]string {
 	t.Helper()
