@@ -3,6 +3,9 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -109,6 +112,19 @@ func TestNoServerAnswers(t *testing.T) {
 		assert.Equal(t, 1, got.code)
 		assert.Contains(t, got.stderr, want)
 		plain(t, got.stderr)
+	}
+}
+
+// JSON of another program has no time. It was shown as a node without drives.
+func TestAnotherServerAnswers(t *testing.T) {
+	for _, body := range []string{"{}", "null", `{"status": "ok"}`, "<html>"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
+		t.Cleanup(server.Close)
+		for command, code := range map[string]int{"drift": 1, "check": 3} {
+			got := in(command, "--url", server.URL, "--state-dir", t.TempDir())
+			assert.Equal(t, code, got.code, body)
+			assert.Regexp(t, "ask the daemon at "+server.URL+"(/api/v1/snapshot)?: not an answer of ssdprobe: ", got.stdout+got.stderr)
+		}
 	}
 }
 
