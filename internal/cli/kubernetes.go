@@ -65,9 +65,12 @@ func (a *app) kubernetesCleanup(ctx context.Context, o cleanupOptions) error {
 		o.kubeconfig = c.Kubernetes.Kubeconfig
 	}
 	cleaner, err := nodestatus.NewCleaner(o.kubeconfig)
-	if errors.Is(err, fleet.ErrNoCluster) {
+	switch {
+	case errors.Is(err, fleet.ErrNoCluster):
 		return usage(fmt.Errorf("%w; name a kubeconfig with --kubeconfig", err))
-	} else if err != nil {
+	case err != nil && o.kubeconfig != "": // nothing was asked yet
+		return usage(err)
+	case err != nil:
 		return err
 	}
 	if !o.allNodes {

@@ -73,6 +73,8 @@ func TestWrongUsage(t *testing.T) {
 		"url":              {[]string{"drift", "--url", "http://[::1"}, []string{`--url: "http://[::1" is not the URL of a daemon; want one like http://`}},
 		"url of a server":  {[]string{"drift", "replay", "--model", "x", "--prometheus", "http://[::1"}, []string{`--prometheus: "http://[::1" is not the URL of a server`}},
 		"no cluster":       {[]string{"kubernetes", "cleanup"}, []string{"no service account of a cluster here; name a kubeconfig with --kubeconfig"}},
+		"no kubeconfig":    {[]string{"kubernetes", "cleanup", "--kubeconfig", "/no/such/file"}, []string{"connect to the cluster: kubeconfig /no/such/file: "}},
+		"empty kubeconfig": {[]string{"kubernetes", "cleanup", "--kubeconfig", "/dev/null"}, []string{"connect to the cluster: kubeconfig /dev/null: it names no cluster\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBERNETES_SERVICE_HOST", "")
