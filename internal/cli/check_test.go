@@ -61,7 +61,7 @@ func (w *watched) daemon(t *testing.T) (p *testenv.Program, url string) {
 		require.NoError(t, json.Unmarshal([]byte(body), &s))
 		w.targets = s.Targets
 		for _, target := range s.Targets {
-			if target.Verdict == nil || len(target.Conditions.Kernel) == 0 {
+			if target.Verdict == nil || len(target.Conditions.Kernel) == 0 || target.Problem != "" { // a probe file is being filled
 				return false
 			}
 		}

@@ -109,6 +109,7 @@ means that the drive reports a problem. check has codes of its own.`,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		Args:                       noSubcommand,
+		PersistentPreRunE:          func(c *cobra.Command, _ []string) error { return emptyFlag(c) },
 		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
 		SuggestionsMinimumDistance: 2,
 	}

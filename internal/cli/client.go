@@ -158,6 +158,9 @@ func localAddress(listen string) string {
 func (o daemonOf) snapshot(ctx context.Context, address string) (record.Snapshot, error) {
 	var s record.Snapshot
 	err := o.ask(ctx, &s, address, "/api/v1/snapshot")
+	if err == nil && s.Time.IsZero() {
+		err = fmt.Errorf("ask the daemon at %s: not an answer of ssdprobe: it has no time", address)
+	}
 	return s, err
 }
 

@@ -78,7 +78,11 @@ func (a *app) fleet(ctx context.Context, o fleetOptions) error {
 	}
 	var within time.Duration
 	if o.since != "" {
-		if within, err = config.ParseDuration(o.since); err != nil {
+		within, err = config.ParseDuration(o.since)
+		if err == nil && within == 0 {
+			err = fmt.Errorf("%q is too short; want more, e.g. 1d", o.since)
+		}
+		if err != nil {
 			return usage(fmt.Errorf("--since: %w", err))
 		}
 	}

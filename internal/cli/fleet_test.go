@@ -82,7 +82,11 @@ func TestFleetThroughPrometheus(t *testing.T) {
 
 	nothing := in("fleet", "--prometheus", server, "--at", "2026-04-01T00:00:00Z")
 	assert.Equal(t, 1, nothing.code)
-	assert.Contains(t, nothing.stderr, "does this server scrape ssdprobe?")
+	assert.Contains(t, nothing.stderr, "no series ssdprobe_drive_health at 2026-04-01 00:00:00 +00:00: does this server scrape ssdprobe?")
+
+	ever := run("--since", "0s")
+	assert.Equal(t, 2, ever.code, ever.stdout)
+	assert.Contains(t, ever.stderr, `--since: "0s" is too short; want more, e.g. 1d`)
 }
 
 // A proxy in front of Prometheus uses TLS with its own certificate and requires a token.

@@ -68,8 +68,8 @@ func (a *app) kubernetesCleanup(ctx context.Context, o cleanupOptions) error {
 	switch {
 	case errors.Is(err, fleet.ErrNoCluster):
 		return usage(fmt.Errorf("%w; name a kubeconfig with --kubeconfig", err))
-	case err != nil && o.kubeconfig != "": // nothing was sent yet
-		return usage(fmt.Errorf("kubeconfig %s: %w", o.kubeconfig, err))
+	case err != nil && o.kubeconfig != "": // nothing was asked yet
+		return usage(err)
 	case err != nil:
 		return err
 	}

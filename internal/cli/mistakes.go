@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,6 +47,22 @@ func flagMistake(c *cobra.Command, err error) error {
 		}
 	}
 	return fmt.Errorf("%s; see %s --help", text, c.CommandPath())
+}
+
+// emptyFlag refuses a flag whose value is empty, as of a shell variable that is not set. The command would do what it
+// does without the flag, which may be more.
+func emptyFlag(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		empty := f.Value.String() == ""
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			empty = len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
+		}
+		if empty && err == nil {
+			value, _ := pflag.UnquoteUsage(f)
+			err = c.FlagErrorFunc()(c, fmt.Errorf("--%s: its %s is empty", f.Name, value))
+		}
+	})
+	return err
 }
 
 // wanted describes what a flag of a type accepts; empty for types whose own error says it.

@@ -134,11 +134,6 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 				o.suite = ownJob
 			}
 			o.roundsGiven, o.repeatsGiven = c.Flags().Changed("rounds"), c.Flags().Changed("repeats")
-			for _, name := range []string{"folder", "keep-fio"} { // empty if a shell variable is not set
-				if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
-					return usage(fmt.Errorf("--%s: is empty; want the name of a new directory", name))
-				}
-			}
 			return endable(c.Context(), a.stdout, o.targets, func(ctx context.Context) error { return a.run(ctx, o) })
 		},
 		ValidArgsFunction: once(describedSuites(run.ProbeSuite)),

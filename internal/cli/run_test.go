@@ -315,7 +315,7 @@ func TestRunRefusesWhatIsNotThere(t *testing.T) {
 	for typed, says := range map[string]string{
 		name:                                    "the device of that name is " + loop.Path,
 		"/nope":                                 "nothing is there; name a block device",
-		"":                                      "its path is empty",
+		"":                                      "its PATH is empty",
 		"/proc":                                 "find /proc: it is on a pseudo filesystem of the kernel, with no drive to measure; name a block device",
 		"/proc/cpuinfo":                         "it is on a pseudo filesystem of the kernel",
 		"/dev/shm":                              "it is on a filesystem in memory, with no drive to measure; name",

@@ -83,8 +83,8 @@ func TestRunRefusesAFolderInUse(t *testing.T) {
 		"folder":       {[]string{"run", "quick", "-t", target, "--folder", full}, "--folder: " + full + ": there is something already"},
 		"outputs":      {[]string{"run", "quick", "-t", target, "--keep-fio", full}, "--keep-fio: " + full + ": there is something already"},
 		"no parent":    {[]string{"run", "quick", "-t", target, "--folder", full + "/no/such"}, "--folder: stat " + full + "/no: no such file or directory"},
-		"empty":        {[]string{"run", "quick", "-t", target, "--folder", ""}, "--folder: is empty; want the name of a new directory"},
-		"empty too":    {[]string{"run", "quick", "-t", target, "--keep-fio="}, "--keep-fio: is empty; want the name of a new directory"},
+		"empty":        {[]string{"run", "quick", "-t", target, "--folder", ""}, "--folder: its DIRECTORY is empty"},
+		"empty too":    {[]string{"run", "quick", "-t", target, "--keep-fio="}, "--keep-fio: its DIRECTORY is empty"},
 		"both":         {[]string{"run", "quick", "-t", target, "--folder", full + "/a", "--keep-fio", full + "/b"}, "leave one out"},
 		"not of probe": {[]string{"run", "-t", target, "--keep-fio", full + "/b"}, "--keep-fio: is for suites of fio, not for probe"},
 	} {

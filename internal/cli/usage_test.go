@@ -3,6 +3,9 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -70,8 +73,8 @@ func TestWrongUsage(t *testing.T) {
 		"url":              {[]string{"drift", "--url", "http://[::1"}, []string{`--url: "http://[::1" is not the URL of a daemon; want one like http://`}},
 		"url of a server":  {[]string{"drift", "replay", "--model", "x", "--prometheus", "http://[::1"}, []string{`--prometheus: "http://[::1" is not the URL of a server`}},
 		"no cluster":       {[]string{"kubernetes", "cleanup"}, []string{"no service account of a cluster here; name a kubeconfig with --kubeconfig"}},
-		"no kubeconfig":    {[]string{"kubernetes", "cleanup", "--kubeconfig", "/no/such/file"}, []string{"kubeconfig /no/such/file: ", "no such file or directory"}},
-		"empty kubeconfig": {[]string{"kubernetes", "cleanup", "--kubeconfig", "/dev/null"}, []string{"kubeconfig /dev/null: "}},
+		"no kubeconfig":    {[]string{"kubernetes", "cleanup", "--kubeconfig", "/no/such/file"}, []string{"connect to the cluster: kubeconfig /no/such/file: "}},
+		"empty kubeconfig": {[]string{"kubernetes", "cleanup", "--kubeconfig", "/dev/null"}, []string{"connect to the cluster: kubeconfig /dev/null: it names no cluster\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBERNETES_SERVICE_HOST", "")
@@ -114,6 +117,19 @@ func TestNoServerAnswers(t *testing.T) {
 	}
 }
 
+// JSON of another program has no time. It was shown as a node without drives.
+func TestAnotherServerAnswers(t *testing.T) {
+	for _, body := range []string{"{}", "null", `{"status": "ok"}`, "<html>"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
+		t.Cleanup(server.Close)
+		for command, code := range map[string]int{"drift": 1, "check": 3} {
+			got := in(command, "--url", server.URL, "--state-dir", t.TempDir())
+			assert.Equal(t, code, got.code, body)
+			assert.Regexp(t, "ask the daemon at "+server.URL+"(/api/v1/snapshot)?: not an answer of ssdprobe: ", got.stdout+got.stderr)
+		}
+	}
+}
+
 // A problem in the configuration file is not blamed on a flag, which may not even be given.
 func TestABadListenAddressOfTheFile(t *testing.T) {
 	t.Parallel()
@@ -142,6 +158,33 @@ func TestAValueIsMissing(t *testing.T) {
 	got := in("run", "--target")
 	assert.Equal(t, 2, got.code)
 	assert.Equal(t, "ssdprobe: --target: its PATH is missing; see ssdprobe run --help\n", got.stderr)
+}
+
+// A shell variable that is not set must not make a command do more: "baseline reset nvme0n1 --probe ”" forgot the
+// baselines of all probes.
+func TestAnEmptyFlagIsNotOneLeftOut(t *testing.T) {
+	at := t.TempDir()
+	dir, err := state.Open(at)
+	require.NoError(t, err)
+	before := state.Target{ID: "eui.1", Path: "/dev/nvme7n1", Device: record.Device{Name: "nvme7n1"}}
+	require.NoError(t, dir.SaveTarget(before))
+	for says, c := range map[string]struct {
+		args []string
+		code int
+	}{
+		"--probe: its NAME is empty; see ssdprobe baseline reset --help": {[]string{"baseline", "reset", "nvme7n1", "--probe", ""}, 2},
+		"--run: its SUITE is empty; see":                                 {[]string{"baseline", "reset", "nvme7n1", "--run="}, 2},
+		"--probe: its NAME is empty; see ssdprobe run --help":            {[]string{"run", "-t", at, "--probe", ""}, 2},
+		"--set: its NAME=VALUE is empty":                                 {[]string{"run", "quick", "-t", at, "--set", "time=1s", "--set", ""}, 2},
+		"--url: its URL is empty; see ssdprobe drift --help":             {[]string{"drift", "--url", ""}, 2},
+		"--url: its URL is empty; see ssdprobe check --help":             {[]string{"check", "--url", ""}, 3},
+		"--config: its FILE is empty":                                    {[]string{"devices", "--config", ""}, 2},
+	} {
+		got := in(append(c.args, "--state-dir", at)...)
+		assert.Equal(t, c.code, got.code, says)
+		assert.Contains(t, got.stderr, "ssdprobe: "+says)
+		assert.Empty(t, got.stdout)
+	}
 }
 
 // commands returns all commands that the help of their parents lists.

@@ -63,8 +63,11 @@ func Access(kubeconfig, namespace string) (*rest.Config, string, error) {
 		file := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 			&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}, &clientcmd.ConfigOverrides{})
 		c, err := file.ClientConfig()
+		if clientcmd.IsEmptyConfig(err) { // its text is for those who know the library
+			err = errors.New("it names no cluster")
+		}
 		if err != nil {
-			return nil, "", err
+			return nil, "", fmt.Errorf("kubeconfig %s: %w", kubeconfig, err)
 		}
 		if namespace != "" {
 			return c, namespace, nil

@@ -14,10 +14,11 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/promapi"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// ErrNothing says that the server has no series of ssdprobe.
-var ErrNothing = errors.New("no series ssdprobe_drive_health: does this server scrape ssdprobe?")
+// ErrNothing says that the server has no series of ssdprobe at the time that was asked for.
+var ErrNothing = errors.New("no series ssdprobe_drive_health")
 
 // The queries, by what they return. Sources may disagree for a moment, such as two replicas of Prometheus, or a pod and
 // its successor. A drive may then have two states: see worst.
@@ -82,7 +83,7 @@ func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 		answers[query] = list[i]
 	}
 	if len(answers[healthQuery]) == 0 && len(answers[silentQuery]) == 0 {
-		return Fleet{}, ErrNothing
+		return Fleet{}, fmt.Errorf("%w at %s: does this server scrape ssdprobe?", ErrNothing, units.Time(at))
 	}
 	f := join(answers, at)
 	f.Problems = slices.Compact(slices.Sorted(slices.Values(slices.Concat(warnings...))))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -14,23 +15,23 @@ import (
 // DriveVerdict returns a verdict in words: "degraded: 40 % slower (36 to 44 %) than its 11 peers, since …, by
 // its probes and traffic".
 func DriveVerdict(v record.Judgement) string {
-	if detail := VerdictDetail(v); detail != "" {
+	if detail := VerdictDetail(v, units.Time); detail != "" {
 		return string(v.Verdict) + ": " + detail
 	}
 	return string(v.Verdict)
 }
 
-// VerdictDetail returns what a verdict is based on; empty when nothing is wrong.
-func VerdictDetail(v record.Judgement) string {
+// VerdictDetail returns what a verdict is based on; empty when nothing is wrong. moment writes times.
+func VerdictDetail(v record.Judgement, moment func(time.Time) string) string {
 	if v.Verdict == record.Unjudged {
 		return v.Unjudged.String()
 	}
 	var parts []string
 	if v.Ratio.Ratio > 0 {
-		parts = append(parts, v.Ratio.String()+than(v)+lastCompared(v))
+		parts = append(parts, v.Ratio.String()+than(v)+lastCompared(v, moment))
 	}
 	if !v.Since.IsZero() {
-		parts = append(parts, "since "+units.Time(v.Since))
+		parts = append(parts, "since "+moment(v.Since))
 	}
 	if len(v.Witnesses) > 0 {
 		parts = append(parts, "by its "+strings.Join(v.Witnesses, " and "))
@@ -64,14 +65,14 @@ func than(v record.Judgement) string {
 }
 
 // lastCompared says when the ratio was measured if nothing has been compared lately, and why not.
-func lastCompared(v record.Judgement) string {
+func lastCompared(v record.Judgement, moment func(time.Time) string) string {
 	switch {
 	case v.Unjudged == nil:
 		return ""
 	case v.Unjudged.Since.IsZero():
 		return fmt.Sprintf(" when last compared (%s)", v.Unjudged)
 	}
-	return fmt.Sprintf(" when last compared, %s (%s)", units.Time(v.Unjudged.Since), v.Unjudged)
+	return fmt.Sprintf(" when last compared, %s (%s)", moment(v.Unjudged.Since), v.Unjudged)
 }
 
 // peersText returns "its 11 peers", or "its peers" when their number is not known.
@@ -86,13 +87,13 @@ func peersText(v record.Judgement) string {
 func healthBlocks(s record.Snapshot) []document.Block {
 	t := document.Table{Names: []string{"drive", "verdict", ""}, Align: "lll"}
 	for _, h := range finding.HealthOf(s) {
-		t.Add(h.Path, string(h.Verdict), VerdictDetail(h.Judgement))
+		t.Add(h.Path, string(h.Verdict), VerdictDetail(h.Judgement, units.Time))
 	}
 	if len(t.Rows) == 0 {
 		return nil
 	}
 	if s.Host != nil {
-		t.Add("host", string(s.Host.Verdict), VerdictDetail(*s.Host))
+		t.Add("host", string(s.Host.Verdict), VerdictDetail(*s.Host, units.Time))
 	}
 	return []document.Block{t, document.Gap{}}
 }

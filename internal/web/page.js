@@ -10,7 +10,7 @@
 	const alike = e => [...document.querySelectorAll("a, summary")].filter(other => key(other) === key(e));
 	async function renew() {
 		const answer = await fetch(address, {signal: AbortSignal.timeout(patience)});
-		if (!answer.ok) throw new Error(answer.status);
+		if (!answer.ok) throw answer.status;
 		const next = new DOMParser().parseFromString(await answer.text(), "text/html");
 		if (reading()) return;
 		for (const part of next.querySelectorAll("details[id]")) {
@@ -29,8 +29,9 @@
 		try {
 			await renew();
 			document.body.classList.remove("stale");
-		} catch {
+		} catch (why) {
 			document.body.classList.add("stale");
+			document.body.classList.toggle("gone", why === 404);
 		}
 		setTimeout(wait, every);
 	}

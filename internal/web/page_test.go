@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"html"
 	"regexp"
 	"strings"
 	"testing"
@@ -244,4 +245,19 @@ func TestPageDoubtsTheNumbersThatMayBeWrong(t *testing.T) {
 	_, below, found := strings.Cut(body, `</dl>`)
 	require.True(t, found)
 	assert.True(t, strings.HasPrefix(strings.TrimSpace(below), `<p class="note warn"><strong>warning:</strong> the same blocks`), below[:200])
+}
+
+// The pages say that all their times are UTC.
+func TestThePagesShowNoLocalTimes(t *testing.T) {
+	o := options()
+	o.Snapshot = func() record.Snapshot {
+		s := recordtest.Snapshot()
+		s.Host = s.Targets[1].Verdict
+		s.Targets[1].Verdict.Unjudged = &record.WhyUnjudged{Reason: record.ReasonBusy, Since: s.Time.Add(-time.Hour)}
+		return s
+	}
+	body := html.UnescapeString(pages(t, serve(t, o).URL))
+	shows(t, body, "when last compared, 12:02:11 UTC (")
+	shows(t, body, "since 12:04:11 UTC, by its probes")
+	assert.NotContains(t, body, "+02:00")
 }

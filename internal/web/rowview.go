@@ -8,7 +8,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/history"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -53,7 +52,7 @@ func newRowViews(s record.Snapshot, histories func(id string) (*history.History,
 func newRowView(t record.TargetStatus, now time.Time) rowView {
 	j := t.Judged()
 	r := rowView{
-		ID: t.ID, Path: t.Path, About: onDevice(t, about(t.Device)), State: stateOf(t, now), Detail: report.VerdictDetail(j),
+		ID: t.ID, Path: t.Path, About: onDevice(t, about(t.Device)), State: stateOf(t, now), Detail: evidence(j, now),
 		Traffic: trafficText(t.Traffic),
 	}
 	r.Judged = r.State.Tone != toneQuiet && judgedInFull(t)

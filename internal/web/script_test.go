@@ -112,18 +112,23 @@ func TestOneGlanceAt24Drives(t *testing.T) {
 	assert.Equal(t, "1400 24 17,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,18,19,20,21,22,23", saw[1])
 }
 
-// A stale page must not look green.
-func TestTheScriptSaysWhenTheDaemonDoesNotAnswer(t *testing.T) {
-	var asked atomic.Int64
-	page := web.Handler(options())
-	server := httptest.NewServer(reader(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if asked.Add(1) > 1 {
-			http.Error(w, "down", http.StatusBadGateway)
-			return
-		}
-		page.ServeHTTP(w, r)
-	}), ""))
-	t.Cleanup(server.Close)
-	dom := testenv.Chromium(t, server.URL, "--dump-dom", "--virtual-time-budget=20000")
-	assert.Contains(t, dom, `<body class="stale">`)
+// A stale page must not look green, and says why it is stale.
+func TestTheScriptSaysWhyThePageIsStale(t *testing.T) {
+	for says, status := range map[string]int{
+		"The daemon does not answer.":              http.StatusBadGateway,
+		"The daemon no longer watches this drive.": http.StatusNotFound,
+	} {
+		var asked atomic.Int64
+		page := web.Handler(options())
+		server := httptest.NewServer(reader(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked.Add(1) > 1 {
+				w.WriteHeader(status)
+				return
+			}
+			page.ServeHTTP(w, r)
+		}), `setInterval(() => document.body.id = getComputedStyle(document.body, "::before").content, 10);`))
+		t.Cleanup(server.Close)
+		dom := testenv.Chromium(t, server.URL+"/devices/"+recordtest.RegressedID, "--dump-dom", "--virtual-time-budget=20000")
+		assert.Regexp(t, `<body id="&quot;`+says+`[^>]*" class="stale`, dom)
+	}
 }

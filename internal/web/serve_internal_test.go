@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("SSDPROBE_TEST_SOCKET") != "" {
 		os.Exit(serveSystemdSocket())
 	}
+	time.Local = time.FixedZone("", 2*60*60) // the pages show UTC, and golden files must not depend on the machine's zone
 	os.Exit(m.Run())
 }
 

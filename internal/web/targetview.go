@@ -6,7 +6,6 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -41,7 +40,7 @@ type conditionView struct {
 func newTargetView(s record.Snapshot, t record.TargetStatus) targetView {
 	now, found := s.Time, finding.OfTarget(finding.Of(s), t.ID)
 	v := targetView{
-		Path: t.Path, Identity: onDevice(t, identity(t.Device)), ID: t.ID, State: stateOf(t, now), Detail: report.VerdictDetail(t.Judged()),
+		Path: t.Path, Identity: onDevice(t, identity(t.Device)), ID: t.ID, State: stateOf(t, now), Detail: evidence(t.Judged(), now),
 		Findings: newFindingViews(ofProbe(found, ""), now), Runs: newRunViews(t.Runs, now),
 		Health: newHealthViews(s.ControllersOf(t.Device.ID), now), Recordings: newRecordingViews(s.Recorder, t.ID, t.Device.ID, now),
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/history"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -82,7 +81,7 @@ func newOverview(s record.Snapshot, histories func(id string) (*history.History,
 	v.Verdict, v.Tone = verdict(v.Findings, v.Rows)
 	v.frame = newFrame(s, v.Verdict, version)
 	if s.Host != nil {
-		v.Host, v.HostDetail = new(verdictBadge(*s.Host, s.Time)), report.VerdictDetail(*s.Host)
+		v.Host, v.HostDetail = new(verdictBadge(*s.Host, s.Time)), evidence(*s.Host, s.Time)
 	}
 	for _, t := range s.Targets {
 		v.readings(t.Collectors)

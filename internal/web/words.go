@@ -35,6 +35,11 @@ func asOf(t time.Time) *moment {
 	return &moment{Machine: t.Format(time.RFC3339), UTC: t.Format(dayAndTime)}
 }
 
+// evidence returns what a verdict is based on.
+func evidence(j record.Judgement, now time.Time) string {
+	return report.VerdictDetail(j, func(t time.Time) string { return at(t, now).UTC })
+}
+
 // keep keeps a short text on one line. "3 060 ok" would be misread if broken after the 3.
 func keep(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
