@@ -126,7 +126,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 		}
 		rhythm := schedule.NewRhythm(shared.node, s.ID, p.Name, p.Interval)
 		state := &probeState{
-			probe: p, rhythm: rhythm, next: rhythm.First(now), went: now, tracker: newTracker(s.Drift, p),
+			probe: p, rhythm: rhythm, next: rhythm.Apart(way.last(p.Name), rhythm.First(now)), went: now, tracker: newTracker(s.Drift, p),
 			status: record.ProbeStatus{Probe: p, Rounds: map[record.Outcome]uint64{}, Errors: map[string]uint64{}},
 		}
 		for _, o := range record.Outcomes() {
@@ -158,9 +158,6 @@ func (w *watch) countOn(before *watch) {
 		b := before.probes[i]
 		p.went, p.trouble = b.went, b.trouble
 		p.status = b.status
-		if last := b.status.Last; last != nil { // or a loop of requests would be one of rounds
-			p.next = p.rhythm.Apart(last.Start, p.next)
-		}
 		p.status.Probe, p.status.Rounds, p.status.Errors = p.probe, maps.Clone(b.status.Rounds), maps.Clone(b.status.Errors)
 	}
 }
