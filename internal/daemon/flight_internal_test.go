@@ -37,7 +37,7 @@ func flying(t *testing.T, at string) (d *Daemon, log *bytes.Buffer) {
 	dir, err := state.Open(at)
 	require.NoError(t, err)
 	d = &Daemon{
-		shared:  &shared{node: "stor-07", judging: newJudging(drift.Default()), lockDir: t.TempDir(), log: logger, state: newStorage(dir, logger)},
+		shared:  &shared{node: "stor-07", judging: newJudging(drift.Default()), locks: &locks{dir: t.TempDir()}, log: logger, state: newStorage(dir, logger)},
 		watches: map[string]*watch{}, generator: "ssdprobe 1.2.3",
 		flight: newFlight(sysfs.New("/"), recorder.Default()), health: newKeeper(sysfs.New("/"), logger),
 	}
