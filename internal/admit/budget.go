@@ -18,6 +18,9 @@ type Budget struct {
 
 const day = 24 * time.Hour
 
+// UsedUp returns a budget of which nothing is left: writes go on at the daily limit, and no faster.
+func UsedUp(now time.Time) Budget { return Budget{PaidOff: now.Add(day)} }
+
 // Allow returns ErrBusy if writing bytes now would take more than a day to pay off.
 func (b *Budget) Allow(now time.Time, bytes, limit int64) error {
 	if bytes > limit {

@@ -15,9 +15,14 @@ import (
 // resolveTimeout is how long it may take to find out what a target is. Its file server may hang.
 const resolveTimeout = 5 * time.Second
 
+// accessKept is how long an access is kept after its target has gone. It is the time over which confirmation rounds are
+// limited.
+const accessKept = time.Hour
+
 // access coordinates the use of one target. Discovery and the watch of the target take turns. A call by discovery is
 // therefore never mistaken for a round that hangs, and at most one thread hangs. An access outlives the watches of
-// the target, which a new configuration or a request replaces, so that a hang stays known.
+// the target, which a new configuration or a request replaces, so that a hang stays known. It also outlives absences of
+// the target up to accessKept, so that one which comes and goes has no more rounds than one that stays.
 type access struct {
 	guard guard.Guard
 	turn  chan struct{} // holds one element while somebody has the turn
@@ -31,10 +36,14 @@ type access struct {
 	// inflight holds the start of the round in progress of each probe. While the target hangs, it has an entry for
 	// each probe that was tried meanwhile.
 	inflight map[string]time.Time
+	// began holds the start of the last round of each probe.
+	began map[string]time.Time
+	// watched is when discovery last saw the target watched or hanging. Only discovery uses it.
+	watched time.Time
 }
 
 func newAccess() *access {
-	return &access{turn: make(chan struct{}, 1), inflight: map[string]time.Time{}}
+	return &access{turn: make(chan struct{}, 1), inflight: map[string]time.Time{}, began: map[string]time.Time{}}
 }
 
 // beginRound marks a round of a probe as in progress. It needs the turn, so a call that is still in progress must be
@@ -46,7 +55,7 @@ func (a *access) beginRound(probe string) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.inflight[probe] = since
+	a.inflight[probe], a.began[probe] = since, time.Now()
 }
 
 // endRounds removes the marks, unless a call hangs. It needs the turn.
@@ -87,6 +96,13 @@ func (a *access) ours(begin func() (*record.Work, func())) (others *record.Work,
 	}
 	others, end := begin()
 	return others, func() { a.guard.Finally(end) }
+}
+
+// last returns when the last round of the probe began, by this watch or an earlier one; zero when there was none.
+func (a *access) last(probe string) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.began[probe]
 }
 
 // inflightSince returns when the round in progress of the probe began; zero when there is none.

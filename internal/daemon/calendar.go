@@ -281,7 +281,7 @@ func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen r
 		Target: w.spec.Target, LockID: w.spec.LockID, Device: status.Device, Conditions: status.Conditions, Warnings: status.Warnings,
 	}, run.Options{
 		Options: measure.Options{FS: c.fs, Engine: c.engine, Meter: c.meter},
-		Limits:  w.spec.Admission.Limits, LockDir: c.lockDir, Store: c.state.Store, Restorer: c.restorer, Node: c.node, Generator: c.generator,
+		Limits:  w.spec.Admission.Limits, LockDir: c.locks.dir, Store: c.state.Store, Restorer: c.restorer, Node: c.node, Generator: c.generator,
 		MaxOthers: r.MaxOthers, KeepFile: true, Progress: func(p run.Progress) { w.log.Debug("run", "step", p.Step, "done", p.Done) },
 	})
 	if err != nil {

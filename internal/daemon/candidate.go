@@ -234,12 +234,14 @@ func (d *Daemon) access(id string) *access {
 	return a
 }
 
-// forgetAccess drops the accesses whose targets are not watched and in which no thread hangs.
+// forgetAccess drops the accesses whose targets have not been watched for accessKept and in which no thread hangs.
 func (d *Daemon) forgetAccess() {
-	watches := d.current()
+	watches, now := d.current(), time.Now()
 	maps.DeleteFunc(d.ways, func(id string, a *access) bool {
-		_, watched := watches[id]
-		return !watched && a.guard.Since().IsZero()
+		if _, watched := watches[id]; watched || !a.guard.Since().IsZero() {
+			a.watched = now
+		}
+		return now.Sub(a.watched) >= accessKept
 	})
 }
 

@@ -102,7 +102,7 @@ func New(o Options) (*Daemon, error) {
 	}
 	d := &Daemon{
 		shared: &shared{
-			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, lockDir: o.Config.LockDir, log: o.Log, state: storage,
+			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, locks: &locks{dir: o.Config.LockDir}, log: o.Log, state: storage,
 			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
 			slots: make(chan struct{}, o.Config.RoundsAtOnce),
 		},

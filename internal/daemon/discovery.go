@@ -26,6 +26,9 @@ const (
 	requestsEvery = 500 * time.Millisecond
 	// stopTimeout is how long an unwanted watch may take to stop.
 	stopTimeout = 5 * time.Second
+	// lastStopTimeout is how long all watches may take to stop at the end of the daemon. Each saves its state, and a node
+	// may have hundreds of them. It is less than endTimeout.
+	lastStopTimeout = 15 * time.Second
 )
 
 // sighting is what discovery found out about a target.
@@ -240,7 +243,7 @@ func (w *watch) end(ctx context.Context) {
 // stopAll ends all watches. They share one timeout, so that a dozen drives that hang do not delay the end of the
 // process.
 func (d *Daemon) stopAll() {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), lastStopTimeout)
 	defer cancel()
 	watches := d.current()
 	for _, w := range watches {

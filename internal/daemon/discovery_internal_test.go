@@ -149,3 +149,36 @@ func TestADriveHangsOnWhenItsWatchIsReplaced(t *testing.T) {
 	_, ok := verdict(2 * time.Hour)
 	assert.False(t, ok)
 }
+
+// A drive that comes and goes gets no more rounds, and no more of them out of turn, than one that stays.
+func TestADriveThatComesAndGoes(t *testing.T) {
+	d := newBench(t).discovery()
+	t.Cleanup(d.stopAll)
+	comes := func() *watch {
+		d.start(t.Context(), context.WithoutCancel(t.Context()), wanted{spec: spec{
+			Target: measure.Target{ID: "s1", Path: "/dev/sda"}, Unresolved: true, Probes: record.DefaultProbes(),
+		}})
+		d.forgetAccess()
+		return d.current()["s1"]
+	}
+	goes := func(w *watch) {
+		d.stop(w)
+		d.forgetAccess()
+	}
+	w := comes()
+	p := w.probes[0]
+	began := time.Now()
+	w.begin(p)
+	w.access.endRounds()
+	require.True(t, w.access.confirmed.Take(began, 1))
+	goes(w)
+
+	again := comes()
+	assert.False(t, again.probes[0].next.Before(began.Add(p.probe.Interval/2)))
+	assert.False(t, again.access.confirmed.Take(began, 1))
+	goes(again)
+
+	d.access("s1").watched = began.Add(-time.Hour)
+	d.forgetAccess()
+	assert.Empty(t, d.ways, "what is gone for good is not remembered for ever")
+}

@@ -37,7 +37,7 @@ func flying(t *testing.T, at string) (d *Daemon, log *bytes.Buffer) {
 	dir, err := state.Open(at)
 	require.NoError(t, err)
 	d = &Daemon{
-		shared:  &shared{node: "stor-07", judging: newJudging(drift.Default()), lockDir: t.TempDir(), log: logger, state: newStorage(dir, logger)},
+		shared:  &shared{node: "stor-07", judging: newJudging(drift.Default()), locks: &locks{dir: t.TempDir()}, log: logger, state: newStorage(dir, logger)},
 		watches: map[string]*watch{}, generator: "ssdprobe 1.2.3",
 		flight: newFlight(sysfs.New("/"), recorder.Default()), health: newKeeper(sysfs.New("/"), logger),
 	}
@@ -215,6 +215,24 @@ func TestARequestThatStaysIsCarriedOutOnce(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, found)
 	require.NoError(t, lock.Release())
+}
+
+// A daemon that was killed after it stored an answer has left the request behind. The next one does not carry it out.
+func TestARequestThatIsAnsweredIsNotCarriedOutAgain(t *testing.T) {
+	d, log := flying(t, t.TempDir())
+	dir := d.shared.state.Dir
+	name, err := dir.Leave(state.Request{Target: "eui.2", Accept: "new firmware"})
+	require.NoError(t, err)
+	require.NoError(t, dir.Save("answers", name, state.Answer{Time: time.Now()}))
+	d.answerRequests(t.Context())
+	assert.NotContains(t, log.String(), "request refused")
+	left, err := dir.Requests()
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	answer, found, err := dir.TakeAnswer(name)
+	require.NoError(t, err)
+	assert.True(t, found)
+	assert.Empty(t, answer.Refused)
 }
 
 func TestTheOldestRecordingsGoFirst(t *testing.T) {

@@ -61,12 +61,18 @@ func (w *watch) saveHistory(ctx context.Context, timeout time.Duration) {
 func (d *Daemon) keepHistories(ctx context.Context) error {
 	for schedule.Pause(ctx, firstSave) {
 		for _, w := range d.current() {
-			if time.Since(time.Unix(0, w.historySaved.Load())) >= saveHistoryEvery {
+			if w.historyIsDue(time.Now()) {
 				w.saveHistory(ctx, saveTimeout)
 			}
 		}
 	}
 	return nil
+}
+
+// historyIsDue reports whether the history has to be saved.
+func (w *watch) historyIsDue(now time.Time) bool {
+	ago := now.Sub(time.Unix(0, w.historySaved.Load()))
+	return ago >= saveHistoryEvery || ago < 0 // the clock was set back
 }
 
 // remember adds a good round to the history. A single round has too few I/Os beyond its p99, so the p99 of the window

@@ -55,6 +55,15 @@ func TestHistorySurvivesARestart(t *testing.T) {
 	assert.Positive(t, mean(&again.history, "read-4k", history.P50))
 }
 
+// A clock that was set back by a month does not leave the history unsaved for a month.
+func TestAHistoryIsSavedAfterTheClockWasSetBack(t *testing.T) {
+	w := quietWatch(t)
+	now := time.Now()
+	assert.False(t, w.historyIsDue(now))
+	assert.True(t, w.historyIsDue(now.Add(saveHistoryEvery)))
+	assert.True(t, w.historyIsDue(now.AddDate(0, -1, 0)))
+}
+
 // Only the plots are lost.
 func TestAHistoryThatMakesNoSenseIsSetAside(t *testing.T) {
 	path := t.TempDir()

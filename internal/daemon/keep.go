@@ -43,6 +43,9 @@ func (w *watch) restore(now time.Time) {
 	kept, found, err := w.shared.state.Target(w.spec.ID)
 	if err != nil {
 		w.shared.state.report(w.spec.ID, err)
+		for _, p := range w.probes {
+			p.budget = admit.UsedUp(now) // nobody knows what was written today
+		}
 	}
 	w.unread.Store(unreadable(err))
 	if found {
@@ -61,8 +64,12 @@ func (w *watch) restore(now time.Time) {
 	}
 }
 
-// take restores a stored state. If any part of it is not valid, nothing of it is used.
+// take restores a stored state. If any part of it is not valid, only what protects the target is used.
 func (w *watch) take(kept state.Target) error {
+	for _, p := range w.probes {
+		p.budget = kept.Budgets[p.probe.Name]
+	}
+	w.mountPoint, w.most = kept.MountPoint, kept.Most
 	var problems []error
 	for _, p := range w.probes {
 		if s, ok := kept.Probes[p.probe.Name]; ok {
@@ -97,10 +104,6 @@ func (w *watch) take(kept state.Target) error {
 		}
 		return err
 	}
-	for _, p := range w.probes {
-		p.budget = kept.Budgets[p.probe.Name]
-	}
-	w.mountPoint, w.most = kept.MountPoint, kept.Most
 	w.device, w.conditions = kept.Device, kept.Conditions
 	if kept.Changed != nil {
 		w.changed = kept.Changed

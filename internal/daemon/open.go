@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
@@ -43,16 +44,22 @@ func (w *watch) open(ctx context.Context) error {
 	}
 	_, over := w.access.ours(w.beginTraffic) // filling a probe file is our own I/O
 	defer over()
+	var filling atomic.Bool
 	session, err := measure.Open(ctx, w.spec.Target, measure.Options{
 		FS: w.shared.fs, Engine: w.shared.engine, Meter: w.shared.meter, Limits: w.spec.Admission.Limits, Most: w.most,
 		Guard: &w.access.guard, Lock: w.lock, Pool: w.pool, Late: w.tookLate,
 		Filling: func(done, total int64) {
+			filling.Store(true)
 			w.setProblem(fmt.Sprintf("filling the probe file: %d of %d MiB", done>>20, total>>20))
 		},
 	})
 	if err != nil {
+		if filling.Load() && ctx.Err() == nil { // neither quiet hours nor a reload ended it
+			w.failedFills++
+		}
 		return err
 	}
+	w.failedFills = 0
 	if session.SetAside != "" {
 		w.log.Error("the probe file did not hold what was written to it: the drive or its path corrupts data", "set_aside", session.SetAside)
 	}
@@ -112,3 +119,6 @@ func (w *watch) closeTarget() {
 	}
 	w.session = nil
 }
+
+// reopenIn returns the pause before another attempt to open the target.
+func (w *watch) reopenIn() time.Duration { return reopenAfter << min(w.failedFills, maxDoublings) }

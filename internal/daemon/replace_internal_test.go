@@ -33,7 +33,7 @@ func TestReplacingAWatchBringsNoRoundForward(t *testing.T) {
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
 	for _, p := range w.replaced(t, nil).probes {
-		assert.False(t, p.next.Before(p.status.Last.Start.Add(p.probe.Interval/2)), p.probe.Name)
+		assert.False(t, p.next.Before(w.access.last(p.probe.Name).Add(p.probe.Interval/2)), p.probe.Name)
 	}
 }
 

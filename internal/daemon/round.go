@@ -86,10 +86,10 @@ func (p *probeState) overdue(now time.Time, forced time.Duration) bool {
 
 // lock takes the lock of the device for a round.
 func (w *watch) lock() (release func(), err error) {
-	lock, err := store.TakeLock(w.shared.lockDir, w.spec.LockID)
+	lock, err := w.shared.locks.take(w.spec.LockID)
 	w.lockProblem(err)
 	return func() {
-		if err := lock.Release(); err != nil {
+		if err := w.shared.locks.release(lock); err != nil {
 			w.log.Error("release the device's lock", "err", err)
 		}
 	}, err

@@ -49,12 +49,12 @@ func TestARoundWaitsForDiscovery(t *testing.T) {
 // It is not a problem of the target when another run holds the lock of the device. It is one when the lock cannot be
 // taken at all, until it can.
 func TestADeviceThatCannotBeLocked(t *testing.T) {
-	locks, log := t.TempDir(), &logbook{}
+	dir, log := t.TempDir(), &logbook{}
 	w := &watch{
 		access: newAccess(), log: log.timeless(), spec: spec{LockID: "s1"},
-		shared: &shared{slots: make(chan struct{}, 1), lockDir: locks},
+		shared: &shared{slots: make(chan struct{}, 1), locks: &locks{dir: dir}},
 	}
-	require.NoError(t, os.Chmod(locks, 0o777))
+	require.NoError(t, os.Chmod(dir, 0o777))
 	for range 2 {
 		_, err := w.lock()
 		require.ErrorContains(t, err, "another user could change")
@@ -62,8 +62,8 @@ func TestADeviceThatCannotBeLocked(t *testing.T) {
 	}
 	assert.Equal(t, 1, log.count("rounds cannot lock the device"), "said when it is news")
 
-	require.NoError(t, os.Chmod(locks, 0o700))
-	other, err := store.TakeLock(locks, "s1")
+	require.NoError(t, os.Chmod(dir, 0o700))
+	other, err := store.TakeLock(dir, "s1")
 	require.NoError(t, err)
 	_, err = w.lock()
 	require.ErrorIs(t, err, store.ErrLocked)

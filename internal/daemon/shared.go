@@ -16,7 +16,7 @@ import (
 type shared struct {
 	fs        sysfs.FS // the filesystem of the host
 	node      string
-	lockDir   string
+	locks     *locks
 	log       *slog.Logger
 	state     *storage
 	meter     *counters.Meter

@@ -1,11 +1,12 @@
 package daemon
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
@@ -21,17 +22,16 @@ func (d *Daemon) newSampler() *traffic.Sampler {
 
 // sampled returns the watched devices, including those below files.
 func (d *Daemon) sampled() []traffic.Device {
-	watches := d.current()
-	all := make([]traffic.Device, 0, len(watches))
-	for _, w := range watches {
-		if w.spec.Number == "" {
-			continue
-		}
+	watches := slices.DeleteFunc(slices.Collect(maps.Values(d.current())), func(w *watch) bool { return w.spec.Number == "" })
+	ids := make([]string, len(watches))
+	for i, w := range watches {
+		ids[i] = w.spec.LockID
+	}
+	runs := d.shared.locks.noted(ids)
+	all := make([]traffic.Device, len(watches))
+	for i, w := range watches {
 		device := w.deviceNow()
-		all = append(all, traffic.Device{
-			ID: device.ID, Number: w.spec.Number, Controllers: device.Controllers,
-			Run: store.IsNoted(d.shared.lockDir, w.spec.LockID), // only runs note something in the lock
-		})
+		all[i] = traffic.Device{ID: device.ID, Number: w.spec.Number, Controllers: device.Controllers, Run: runs[w.spec.LockID]}
 	}
 	return all
 }

@@ -22,7 +22,7 @@ import (
 func sampling(t *testing.T) (*Daemon, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	d := &Daemon{shared: &shared{judging: newJudging(drift.Default()), lockDir: t.TempDir(), log: slog.New(slog.NewTextHandler(&log, nil))}, watches: map[string]*watch{}}
+	d := &Daemon{shared: &shared{judging: newJudging(drift.Default()), locks: &locks{dir: t.TempDir()}, log: slog.New(slog.NewTextHandler(&log, nil))}, watches: map[string]*watch{}}
 	d.flight = newFlight(sysfs.New("/"), recorder.Default())
 	drive := record.Device{ID: "eui.1", Number: "259:0", Controllers: []string{"nvme0"}}
 	for id, device := range map[string]record.Device{"eui.1": drive, "file:/mnt": drive, "file:/tmp": {}} {
@@ -36,7 +36,7 @@ func TestDevicesThatAreSampled(t *testing.T) {
 	want := traffic.Device{ID: "eui.1", Number: "259:0", Controllers: []string{"nvme0"}}
 	assert.Equal(t, []traffic.Device{want, want}, d.sampled(), "the drive, and that of the file on it")
 
-	lock, err := store.TakeLock(d.shared.lockDir, "eui.1")
+	lock, err := store.TakeLock(d.shared.locks.dir, "eui.1")
 	require.NoError(t, err)
 	assert.Equal(t, []traffic.Device{want, want}, d.sampled(), "a round of ours has the lock")
 	require.NoError(t, lock.Note("a run"))

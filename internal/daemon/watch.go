@@ -61,6 +61,8 @@ type watch struct {
 	// mountPoint is where the filesystem of a file was mounted when the file was last opened.
 	mountPoint string
 	most       admit.Capacity // the value of mostWork while the target is not open
+	// failedFills is how many fills of a probe file have failed since the target was last open.
+	failedFills int
 
 	mu   sync.Mutex
 	seen sighting // the last sighting
@@ -103,13 +105,13 @@ type probeState struct {
 	trouble record.Outcome // the last outcome that is the device's fault; empty after a good round
 }
 
-// reopenAfter is the pause before another attempt to open a target.
+// reopenAfter is the pause before another attempt to open a target. It doubles with each fill that has failed.
 const reopenAfter = 15 * time.Second
 
 const (
-	// firstRetry is the pause before a first round that was disturbed is tried again. It doubles each time, up to
-	// maxDoublings times.
-	firstRetry   = 2 * time.Second
+	// firstRetry is the pause before a first round that was disturbed is tried again. It doubles each time.
+	firstRetry = 2 * time.Second
+	// maxDoublings is how often a pause doubles at most.
 	maxDoublings = 10
 )
 
@@ -126,7 +128,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 		}
 		rhythm := schedule.NewRhythm(shared.node, s.ID, p.Name, p.Interval)
 		state := &probeState{
-			probe: p, rhythm: rhythm, next: rhythm.First(now), went: now, tracker: newTracker(s.Drift, p),
+			probe: p, rhythm: rhythm, next: rhythm.Apart(way.last(p.Name), rhythm.First(now)), went: now, tracker: newTracker(s.Drift, p),
 			status: record.ProbeStatus{Probe: p, Rounds: map[record.Outcome]uint64{}, Errors: map[string]uint64{}},
 		}
 		for _, o := range record.Outcomes() {
@@ -158,9 +160,6 @@ func (w *watch) countOn(before *watch) {
 		b := before.probes[i]
 		p.went, p.trouble = b.went, b.trouble
 		p.status = b.status
-		if last := b.status.Last; last != nil { // or a loop of requests would be one of rounds
-			p.next = p.rhythm.Apart(last.Start, p.next)
-		}
 		p.status.Probe, p.status.Rounds, p.status.Errors = p.probe, maps.Clone(b.status.Rounds), maps.Clone(b.status.Errors)
 	}
 }
@@ -191,10 +190,10 @@ func (w *watch) Run(ctx context.Context) {
 		}
 		if w.session == nil {
 			if err := w.openBeforeQuiet(ctx, wallClock()); err != nil && ctx.Err() == nil {
-				w.log.Warn("cannot open the target", "err", err, "retry_in", reopenAfter)
+				w.log.Warn("cannot open the target", "err", err, "retry_in", w.reopenIn())
 				w.setProblem(err.Error())
 				w.countHung(ctx)
-				schedule.Pause(ctx, reopenAfter)
+				schedule.Pause(ctx, w.reopenIn())
 			}
 			continue
 		}

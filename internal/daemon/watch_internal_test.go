@@ -2,6 +2,9 @@ package daemon
 
 import (
 	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -69,6 +72,26 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 	assert.WithinDuration(t, now, again.kept().Most.Seen, 0)
 	assert.False(t, allows(again, 1))
 	assert.True(t, allows(again, 2))
+
+	unfit := again.kept()
+	unfit.MountPoint = "/srv"
+	impossible := unfit.Probes["a"]
+	impossible.Open.Slot = -1
+	unfit.Probes["a"] = impossible
+	require.NoError(t, dir.SaveTarget(unfit))
+	again = start()
+	require.NotEmpty(t, again.shared.state.problems)
+	assert.False(t, allows(again, 1), "a baseline that is not valid says nothing about the budget")
+	assert.True(t, allows(again, 2))
+	assert.Equal(t, "/srv", again.mountPoint, "nor about the filesystem to fill")
+
+	require.NoError(t, dir.SaveTarget(again.kept()))
+	path := filepath.Join(dir.Dir(), "targets", url.PathEscape("file:/srv")+".json")
+	require.NoError(t, os.Truncate(path, 100))
+	again = start()
+	require.NotEmpty(t, again.shared.state.problems)
+	assert.False(t, allows(again, 1), "what a damaged file knew of is taken for the whole budget")
+	assert.False(t, allows(again, 2))
 }
 
 // While the first rounds are disturbed, they are retried soon, at growing intervals.

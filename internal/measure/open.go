@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -21,10 +22,10 @@ import (
 const (
 	// openTimeout is how long a device may take to be opened.
 	openTimeout = 20 * time.Second
-	// fillSlack is how much longer the making of a probe file may take than its size and rate require.
-	fillSlack = 5 * time.Minute
-	// slowestFill is the rate in bytes per second that fillSlack is added to if the fill rate is unlimited.
-	slowestFill = 4 << 20
+	// fillPatience is how long the filling of a probe file may go without progress. However slow a drive is, a fill that
+	// goes on is not given up: the next one would begin from the start.
+	fillPatience = 5 * time.Minute
+	noTimeout    = math.MaxInt64
 )
 
 // Target describes what to open.
@@ -157,13 +158,17 @@ func (s *Session) openDevice(ctx context.Context) error {
 
 func (s *Session) openFile(ctx context.Context) error {
 	t := s.target
-	options := target.FileOptions{SizeBytes: t.FileBytes, BytesPerSecond: t.FillBytesPerSecond, Progress: s.options.Filling}
-	rate := t.FillBytesPerSecond
-	if rate <= 0 {
-		rate = slowestFill
-	}
-	limit := fillSlack + time.Duration(t.FileBytes/rate)*time.Second
-	f, err := openGuarded(ctx, s, limit, func(ctx context.Context) (*target.File, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	idle := time.AfterFunc(fillPatience, cancel)
+	defer idle.Stop()
+	options := target.FileOptions{SizeBytes: t.FileBytes, BytesPerSecond: t.FillBytesPerSecond, Progress: func(done, total int64) {
+		idle.Reset(fillPatience)
+		if s.options.Filling != nil {
+			s.options.Filling(done, total)
+		}
+	}}
+	f, err := openGuarded(ctx, s, noTimeout, func(ctx context.Context) (*target.File, error) {
 		return target.PrepareFile(ctx, t.Path, options)
 	})
 	if errors.Is(err, target.ErrForeign) {

@@ -29,12 +29,12 @@ const answerKept = 10 * time.Minute
 
 // AnswerRequest stores the answer to a request and removes the request.
 func (d Dir) AnswerRequest(name string, a Answer) error {
-	// In this order: a daemon that ends between the two carries out the request once more, but no request remains
-	// unanswered.
+	// In this order: no request remains unanswered if the daemon ends between the two. TidyRequests then removes it.
 	return errors.Join(d.Save(kindAnswers, name, a), d.Remove(kindRequests, name))
 }
 
-// TidyRequests removes answers that nobody has taken within answerKept. Damaged requests and answers are set aside; the
+// TidyRequests removes requests that an earlier daemon has answered, so that they are not carried out twice, and answers
+// that nobody has taken within answerKept. Damaged requests and answers are set aside; the
 // error says so.
 func (d Dir) TidyRequests(now time.Time) error {
 	problems := []error{d.SetDamagedAside(kindRequests), d.SetDamagedAside(kindAnswers)}
@@ -43,6 +43,9 @@ func (d Dir) TidyRequests(now time.Time) error {
 	for _, name := range names {
 		var old Answer
 		found, err := d.Load(kindAnswers, name, &old)
+		if err == nil && found {
+			err = d.Remove(kindRequests, name)
+		}
 		if err == nil && found && now.Sub(old.Time) > answerKept {
 			err = d.Remove(kindAnswers, name)
 		}

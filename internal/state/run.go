@@ -21,9 +21,8 @@ func (d Dir) KeepRun(r record.RunReport, keep int) error {
 	if err := d.Save(kindRuns, kept, r); err != nil {
 		return err
 	}
-	aside := d.SetDamagedAside(kindRuns)
 	names, err := d.runNames(prefix)
-	problems := []error{aside, err}
+	problems := []error{err}
 	names = append(slices.DeleteFunc(names, func(name string) bool { return name == kept }), kept)
 	for len(names) > keep {
 		problems = append(problems, d.Remove(kindRuns, names[0]))
@@ -40,21 +39,26 @@ func hasTime(name, prefix string) bool {
 
 // runNames lists the reports with this prefix, oldest first.
 func (d Dir) runNames(prefix string) ([]string, error) {
-	names, err := d.Names(kindRuns)
-	names = slices.DeleteFunc(names, func(name string) bool { return !hasTime(name, prefix) })
-	slices.Sort(names)
-	return names, err
+	return d.runsNamed(func(name string) bool { return hasTime(name, prefix) })
 }
 
 // runsOf lists the reports of all suites on a target, by suite, oldest first.
 func (d Dir) runsOf(id string) ([]string, error) {
-	names, err := d.Names(kindRuns)
-	names = slices.DeleteFunc(names, func(name string) bool {
+	return d.runsNamed(func(name string) bool {
 		_, rest, _ := strings.Cut(name, " ")
-		return !hasTime(rest, id+" ")
+		return hasTime(rest, id+" ")
 	})
+}
+
+// runsNamed lists the reports with wanted names, sorted, and sets the damaged ones aside. It reads no others, of which a
+// node may have thousands.
+func (d Dir) runsNamed(wanted func(name string) bool) ([]string, error) {
+	only := d.Only(wanted)
+	aside := only.SetDamagedAside(kindRuns)
+	names, err := only.Names(kindRuns)
+	names = slices.DeleteFunc(names, func(name string) bool { return !wanted(name) })
 	slices.Sort(names)
-	return names, err
+	return names, errors.Join(aside, err)
 }
 
 // removeRuns removes the reports of all suites on a target.
@@ -70,9 +74,8 @@ func (d Dir) removeRuns(id string) error {
 // Runs returns the last report of each suite on a target, compared with earlier ones.
 // The error joins what could not be read.
 func (d Dir) Runs(id string) ([]record.RunStatus, error) {
-	aside := d.SetDamagedAside(kindRuns)
 	names, err := d.runsOf(id)
-	problems := []error{aside, err}
+	problems := []error{err}
 	bySuite := map[string][]string{} // the latest first
 	for _, name := range slices.Backward(names) {
 		suite, _, _ := strings.Cut(name, " ")

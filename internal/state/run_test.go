@@ -3,6 +3,7 @@ package state_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,30 @@ func TestRunsOfATargetWithASpaceInItsPathAreItsOwn(t *testing.T) {
 		require.Len(t, runs, 1)
 		assert.Equal(t, id, runs[0].Last.TargetID)
 	}
+}
+
+// A node with many drives has thousands of reports. Reading all of them for each drive would take longer than the state
+// directory has to answer, and no drive would be watched.
+func TestOnlyTheReportsOfATargetAreRead(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	long := "file:/" + strings.Repeat("deep/", 60)
+	report := func(id string) record.RunReport {
+		return record.RunReport{Suite: "quick", TargetID: id, Started: time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC), Steps: []record.Step{{Name: "a"}}}
+	}
+	for _, id := range []string{"eui.1", long} {
+		require.NoError(t, dir.KeepRun(report(id), 2))
+	}
+	damaged := filepath.Join(dir.Dir(), "runs", "quick%20eui.2%2020260504T030000.000.json")
+	require.NoError(t, os.WriteFile(damaged, []byte("{"), 0o600))
+	for _, id := range []string{"eui.1", long} {
+		runs, err := dir.Runs(id)
+		require.NoError(t, err)
+		require.Len(t, runs, 1)
+		assert.Equal(t, id, runs[0].Last.TargetID)
+		require.NoError(t, dir.KeepRun(report(id), 2))
+	}
+	assert.FileExists(t, damaged)
 }
 
 // A report that was cut is told once, by whoever meets it first, and set aside.

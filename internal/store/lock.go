@@ -53,17 +53,26 @@ func TakeLock(dir, name string) (*Lock, error) {
 	return &Lock{file: file}, nil
 }
 
-// empty truncates a file unless it is empty already: truncating fails where a quota is used up.
+// errForeign says that a lock file has content that Note does not write.
+var errForeign = errors.New("ssdprobe did not write what is in this file: move it away, or name another directory")
+
+// empty removes the note in a file. It does not truncate a file that is empty already, as that fails where a quota is
+// used up, nor a file of another program.
 func empty(file *os.File) error {
-	info, err := file.Stat()
-	if err != nil || info.Size() == 0 {
+	var first [1]byte
+	switch n, err := file.ReadAt(first[:], 0); {
+	case n == 0 && errors.Is(err, io.EOF):
+		return nil
+	case n == 0:
 		return err
+	case first[0] != '{':
+		return errForeign
 	}
 	return file.Truncate(0)
 }
 
-// Note writes a description of the holder into the lock file, for others who want the lock. It remains there
-// until the lock is released, or, if the holder is killed, until the lock is taken again.
+// Note writes a description of the holder into the lock file, for others who want the lock. Its JSON is an object. It
+// remains there until the lock is released, or, if the holder is killed, until the lock is taken again.
 func (l *Lock) Note(holder any) error {
 	text, err := json.Marshal(holder)
 	if err != nil {

@@ -49,6 +49,17 @@ func TestLockRefusesLinks(t *testing.T) {
 	assert.NoFileExists(t, elsewhere)
 }
 
+// A directory of another program may have a file of that name, such as one with a process id.
+func TestLockLeavesFilesOfOthersAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "daemon.lock")
+	require.NoError(t, os.WriteFile(path, []byte("4711\n"), 0o600))
+	_, err := store.TakeLock(filepath.Dir(path), "daemon")
+	require.EqualError(t, err, "take the lock "+path+": ssdprobe did not write what is in this file: move it away, or name another directory")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "4711\n", string(text))
+}
+
 func TestAKilledProcessHoldsNoLock(t *testing.T) {
 	const env = "SSDPROBE_TEST_LOCK"
 	if dir := os.Getenv(env); dir != "" {

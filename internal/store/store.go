@@ -30,6 +30,7 @@ var ErrNewer = errors.New("written by a newer ssdprobe")
 type Store struct {
 	dir    string
 	schema Schema
+	only   func(name string) bool // nil for all
 }
 
 // Open opens the state directory dir, whose values follow schema, and creates it if it does not exist. Errors:
@@ -38,8 +39,12 @@ func Open(dir string, schema Schema) (*Store, error) {
 	if err := MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("open the state directory: %w", err)
 	}
-	return &Store{dir, schema}, nil
+	return &Store{dir: dir, schema: schema}, nil
 }
+
+// Only returns a view of the store. Its lists leave out, unread, the files whose names say that they hold values with
+// other names than those wanted. A name may be too long for that.
+func (s *Store) Only(wanted func(name string) bool) *Store { return &Store{s.dir, s.schema, wanted} }
 
 // RemoveLeftovers removes what interrupted saves left behind. It must not be called while another process may be
 // saving.
@@ -198,9 +203,9 @@ func (s *Store) Load(kind, name string, v any) (bool, error) {
 // and then passes that to take. Damaged files are set aside. The error joins their *DamagedErrors and all other read
 // errors.
 func (s *Store) LoadEach(kind string, newValue func() any, take func(v any)) error {
-	paths, err := s.files(kind, isValue)
+	paths, err := s.values(kind)
 	if err != nil {
-		return fmt.Errorf("list %s: %w", kind, err)
+		return err
 	}
 	var problems []error
 	for _, path := range paths {
@@ -264,7 +269,7 @@ func setAside(path string, cause error) error {
 // SetDamagedAside renames the damaged files of a kind, including those that no caller would ever load by name. It
 // returns their *DamagedErrors, joined.
 func (s *Store) SetDamagedAside(kind string) error {
-	paths, err := s.files(kind, isValue)
+	paths, err := s.values(kind)
 	problems := []error{err}
 	for _, path := range paths {
 		_, err := s.readEnvelope(path, kind)
@@ -316,11 +321,18 @@ func (s *Store) NamesByAge(kind string) ([]string, error) {
 
 // values returns the paths of all values of a kind, sorted by file.
 func (s *Store) values(kind string) ([]string, error) {
-	paths, err := s.files(kind, isValue)
+	paths, err := s.files(kind, func(file string) bool { return isValue(file) && (s.only == nil || mayName(file, s.only)) })
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", kind, err)
 	}
 	return paths, nil
+}
+
+// mayName reports whether the value in a file may have a wanted name.
+func mayName(file string, wanted func(name string) bool) bool {
+	file = strings.TrimSuffix(file, suffix)
+	name, err := url.PathUnescape(file)
+	return err != nil || len(file) >= maxNameBytes || wanted(name)
 }
 
 func (s *Store) namesOf(kind string, paths []string) ([]string, error) {

@@ -40,11 +40,9 @@ func (d *direct) Release() error {
 	if err != nil {
 		return err
 	}
-	if err := d.Close(); err != nil {
-		return err
-	}
-	d.released, d.fd = &id, -1
-	return nil
+	err = d.Close()
+	d.released, d.fd = &id, -1 // also after an error: close(2) has freed the number, and another file may have it
+	return err
 }
 
 // Acquire opens the target again after Release. Errors: ErrReplaced, and those of open.

@@ -22,6 +22,7 @@ type Remote struct {
 	Path    string
 	silent  atomic.Bool
 	asked   atomic.Bool
+	full    atomic.Bool
 	holders []*exec.Cmd
 	reads   reads
 }
@@ -71,6 +72,10 @@ func (r *Remote) KeepOpen(t testing.TB) {
 
 // FallSilent makes the server stop answering and even reading requests from now on.
 func (r *Remote) FallSilent() { r.silent.Store(true) }
+
+// FailCloses makes each close of the file return EDQUOT from now on, like an NFS server that has no space for what was
+// written. Call it before the first close.
+func (r *Remote) FailCloses() { r.full.Store(true) }
 
 // HoldReads lets n more reads through and makes the next one wait, like a drive that hangs, until release is called. It
 // tells when that read came.
@@ -152,6 +157,7 @@ const (
 	fuseGetattr = 3
 	fuseOpen    = 14
 	fuseRead    = 15
+	fuseFlush   = 25
 	fuseInit    = 26
 	fuseOpendir = 27
 )
@@ -212,6 +218,10 @@ func (r *Remote) serve(fd int, mode, rdev uint32) {
 			r.reads.wait()
 			answer = make([]byte, order.Uint32(request[headerBytes+16:]))
 			_, _ = rand.Read(answer) // never fails
+		case fuseFlush:
+			if errno = unix.ENOSYS; r.full.Load() {
+				errno = unix.EDQUOT
+			}
 		default:
 			errno = unix.ENOSYS
 		}
