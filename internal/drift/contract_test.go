@@ -444,3 +444,23 @@ func TestAMixedStartHidesNoFarSlowerDrive(t *testing.T) {
 	f.run(12*60, 125*time.Millisecond)
 	assert.Equal(t, record.Regressed, f.status().Drift[0].State)
 }
+
+// Rounds that varied a lot while the baseline was early hide a drive that is four times slower. Nobody knows then that it is well.
+func TestAnEarlyBaselineThatHidesALotIsNotGreen(t *testing.T) {
+	f := newFeeder(drift.Settings{BaselineRounds: 24})
+	f.run(18, 80*time.Microsecond)
+	f.run(6, 300*time.Microsecond)
+	f.run(10, 320*time.Microsecond)
+	p50 := f.status().Drift[0]
+	require.Equal(t, record.Waiting, p50.State)
+	assert.InDelta(t, 4, p50.Ratio, 0.1, "what it shows is told")
+	assert.Equal(t, record.ReasonLearning, p50.Unjudged.Reason)
+	assert.False(t, f.tracker.Known(f.last()))
+
+	f.run(10, time.Millisecond)
+	assert.Equal(t, record.Regressed, f.status().Drift[0].State, "what is beyond the limit is found all the same")
+
+	f = newFeeder(drift.Settings{BaselineRounds: 24})
+	f.run(30, 80*time.Microsecond)
+	assert.Equal(t, record.Stable, f.status().Drift[0].State)
+}
