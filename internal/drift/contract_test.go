@@ -2,6 +2,7 @@ package drift_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 	"time"
 
@@ -463,4 +464,20 @@ func TestAnEarlyBaselineThatHidesALotIsNotGreen(t *testing.T) {
 	f = newFeeder(drift.Settings{BaselineRounds: 24})
 	f.run(30, 80*time.Microsecond)
 	assert.Equal(t, record.Stable, f.status().Drift[0].State)
+}
+
+// A recorded history or a damaged state may have figures beyond all that is measured. They reach no ratio and no JSON.
+func TestImpossibleFiguresAreNoRounds(t *testing.T) {
+	f := newFeeder(small())
+	f.run(30, 100*time.Microsecond)
+	before := f.status().Drift
+	for _, x := range []float64{1e300, 1e16, math.Inf(1), math.NaN(), -1} {
+		for range 10 {
+			f.now = f.now.Add(time.Minute)
+			f.tracker.AddRound(drift.Round{Time: f.now, Values: drift.Values{x, x, x, 1e-300}}, firmware("A"))
+		}
+	}
+	assert.Equal(t, before, f.tracker.Status(f.last().Add(-50*time.Minute)).Drift)
+	_, err := json.Marshal(f.tracker.Explain(f.last()))
+	require.NoError(t, err)
 }
