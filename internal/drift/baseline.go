@@ -121,6 +121,11 @@ func earlyLargeAbove(seldom Shift) Shift {
 	return max(ShiftOf(largeShiftEarly), beyondSeldom(seldom))
 }
 
+// hides reports whether the baseline is early and its rounds varied so much that a drive may be far slower unnoticed.
+func (b *baseline) hides(i int) bool {
+	return b.Maturity == record.Early && b.Of[i].LargeAbove > ShiftOf(largeShiftEarly)
+}
+
 // largeAbove returns the limit for single rounds of a final baseline: twice as far out as what is seldom. On a drive whose
 // slowest blocks are all about equally slow, such as those in which it collects garbage, the limit lies just beyond them
 // instead: twice as far out would be beyond what the drive does at half its speed.

@@ -2,6 +2,7 @@ package drift_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 	"time"
 
@@ -443,4 +444,40 @@ func TestAMixedStartHidesNoFarSlowerDrive(t *testing.T) {
 	f.run(11, 24*time.Millisecond)
 	f.run(12*60, 125*time.Millisecond)
 	assert.Equal(t, record.Regressed, f.status().Drift[0].State)
+}
+
+// Rounds that varied a lot while the baseline was early hide a drive that is four times slower. Nobody knows then that it is well.
+func TestAnEarlyBaselineThatHidesALotIsNotGreen(t *testing.T) {
+	f := newFeeder(drift.Settings{BaselineRounds: 24})
+	f.run(18, 80*time.Microsecond)
+	f.run(6, 300*time.Microsecond)
+	f.run(10, 320*time.Microsecond)
+	p50 := f.status().Drift[0]
+	require.Equal(t, record.Waiting, p50.State)
+	assert.InDelta(t, 4, p50.Ratio, 0.1, "what it shows is told")
+	assert.Equal(t, record.ReasonLearning, p50.Unjudged.Reason)
+	assert.False(t, f.tracker.Known(f.last()))
+
+	f.run(10, time.Millisecond)
+	assert.Equal(t, record.Regressed, f.status().Drift[0].State, "what is beyond the limit is found all the same")
+
+	f = newFeeder(drift.Settings{BaselineRounds: 24})
+	f.run(30, 80*time.Microsecond)
+	assert.Equal(t, record.Stable, f.status().Drift[0].State)
+}
+
+// A recorded history or a damaged state may have figures beyond all that is measured. They reach no ratio and no JSON.
+func TestImpossibleFiguresAreNoRounds(t *testing.T) {
+	f := newFeeder(small())
+	f.run(30, 100*time.Microsecond)
+	before := f.status().Drift
+	for _, x := range []float64{1e300, 1e16, math.Inf(1), math.NaN(), -1} {
+		for range 10 {
+			f.now = f.now.Add(time.Minute)
+			f.tracker.AddRound(drift.Round{Time: f.now, Values: drift.Values{x, x, x, 1e-300}}, firmware("A"))
+		}
+	}
+	assert.Equal(t, before, f.tracker.Status(f.last().Add(-50*time.Minute)).Drift)
+	_, err := json.Marshal(f.tracker.Explain(f.last()))
+	require.NoError(t, err)
 }

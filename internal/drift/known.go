@@ -137,6 +137,8 @@ func (t *Tracker) stateAt(i int, now time.Time) (record.DriftState, *record.WhyU
 		return record.Waiting, wait(record.ReasonNoLike)
 	case !t.judgeable(i), t.waits(i):
 		return record.Waiting, wait(record.ReasonFirstDay)
+	case t.current().Baseline.hides(i):
+		return record.Waiting, wait(record.ReasonLearning)
 	case !t.fresh(i, now):
 		return record.Unknown, t.unknown(i, now)
 	}

@@ -89,6 +89,9 @@ func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]
 			l.accepted, l.found, l.recent, l.below = after.Accepted, after.Found, after.Recent, after.Below
 		}
 	}
+	for name := range here.known {
+		here.known[name] = sources[name]
+	}
 	here.degraded, here.severe = recurrence{}, recurrence{}
 	return notes, nil
 }

@@ -134,3 +134,20 @@ func TestNoLevelOfAHostIsAcceptedWhileItMoves(t *testing.T) {
 	require.ErrorIs(t, err, drift.ErrMoving)
 	assert.NotEmpty(t, m.node.Together(), "nothing was accepted")
 }
+
+// The level of a probe that is switched off is accepted, too, and once.
+func TestTheLevelOfASourceThatIsNotAttachedIsAccepted(t *testing.T) {
+	m := newMachine(t, 5)
+	m.idle, m.slower["d04"] = true, 1.5
+	m.run(30*time.Hour, steady)
+	tracker := m.node.Tracker("d04", "read-4k")
+	m.node.ReplaceDrive(judge.Drive{ID: "d04", Model: "X", SizeBytes: 1 << 40}) // a reload, without the probe
+	notes, err := m.node.AcceptLevels("d04", "", "the slow slot", m.now())
+	require.NoError(t, err)
+	require.Contains(t, notes, "read-4k")
+	_, err = m.node.AcceptLevels("d04", "", "the slow slot", m.now())
+	require.ErrorIs(t, err, drift.ErrNothingToAccept)
+	m.node.Attach("d04", "read-4k", tracker)
+	m.run(3*time.Hour, steady)
+	assert.False(t, m.farFromPeers("d04"))
+}

@@ -226,6 +226,7 @@ func (s *source) judgeLevels(slot int64) {
 // add takes a block that was compared with the peers.
 func (l *level) add(slot int64) {
 	l.outgrow()
+	l.since = min(l.since, slot) // the clock may have been set back
 	limit := l.now.far
 	if l.found {
 		limit /= 2 // a level that comes and goes at the limit is reported once

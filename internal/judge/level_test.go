@@ -261,3 +261,16 @@ func TestASlowDriveIsNotExcusedByItsLoad(t *testing.T) {
 		assert.InEpsilon(t, slower, v.Ratio.Ratio, 0.2)
 	}
 }
+
+// A level that was found before the clock was set back began at the latest when it was first compared after that.
+func TestALevelIsNotOfTheFuture(t *testing.T) {
+	m := newMachine(t, 5)
+	m.minute, m.idle, m.slower["d04"] = start, true, 1.5
+	m.run(6*time.Hour, steady)
+	require.Equal(t, record.Degraded, m.verdict("d04").Verdict)
+	m.minute -= 2 * 24 * 60
+	m.run(time.Hour, steady)
+	v := m.verdict("d04")
+	assert.Equal(t, record.Degraded, v.Verdict)
+	assert.False(t, v.Since.After(m.now()), v.Since)
+}

@@ -317,6 +317,8 @@ func (n *Node) settle(before int64, now time.Time) {
 	for _, g := range n.groups {
 		for _, s := range g.members {
 			n.tell(s, s.tracker.Settle(now))
+		}
+		for _, s := range g.members { // only now, so that all have learned beside the same days, in whatever order
 			s.tracker.LearnedFrom(s.note)
 		}
 		for _, s := range g.members {

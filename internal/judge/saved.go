@@ -264,15 +264,12 @@ func (n *Node) standAgain(slot int64) {
 }
 
 func (s *source) savedDay() Day {
-	first, last := int64(0), int64(0)
-	for _, slot := range &s.slots {
-		if slot > 0 && (first == 0 || slot < first) {
-			first = slot
-		}
-		last = max(last, slot)
+	last := s.block.Slot
+	first := max(1, last-dayBlocks+1)
+	for first <= last && s.slots[first%dayBlocks] != first {
+		first++
 	}
-	first = max(first, last-dayBlocks+1)
-	if last == 0 {
+	if first > last {
 		return Day{}
 	}
 	out := Day{First: first, Shifts: map[record.Statistic]string{}}

@@ -366,3 +366,15 @@ func TestTroubleSurvivesARestart(t *testing.T) {
 	m.run(20*time.Minute, steady)
 	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict)
 }
+
+// What was noted before the clock was set back is of the future. It must not displace the last day from what is stored.
+func TestTheLastDayIsKeptAfterTheClockWasSetBack(t *testing.T) {
+	m := newMachine(t, 3)
+	m.minute, m.idle = start, true
+	m.run(3*time.Hour, steady)
+	m.minute -= 10 * 24 * 60
+	m.run(3*time.Hour, steady)
+	stored := m.node.State(m.now()).Drives[0].Sources["read-4k"].Day
+	assert.Equal(t, drift.Slot(m.now().Add(-3*time.Hour)), stored.First)
+	assert.Len(t, strings.Fields(stored.Shifts[record.LatencyP50]), 35, "the last block is not over")
+}

@@ -35,9 +35,9 @@ func (s *source) note(slot int64, x drift.Shifts) {
 	s.day[slot%dayBlocks], s.slots[slot%dayBlocks] = x, slot
 }
 
-// at returns a block of the last day; Missing when there was none.
+// at returns a block of the last day; Missing when there was none. After a gap, older ones are still there, but are not stored.
 func (s *source) at(slot int64, statistic int) drift.Shift {
-	if slot < 0 || s.slots[slot%dayBlocks] != slot {
+	if slot < 0 || slot <= s.block.Slot-dayBlocks || s.slots[slot%dayBlocks] != slot {
 		return drift.Missing
 	}
 	return s.day[slot%dayBlocks][statistic]

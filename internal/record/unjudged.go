@@ -7,7 +7,7 @@ type UnjudgedReason string
 
 // The reasons. The first three are waits, which end by themselves as rounds continue.
 const (
-	ReasonLearning UnjudgedReason = "learning"  // there is no baseline yet
+	ReasonLearning UnjudgedReason = "learning"  // there is no baseline yet, or only an early one of rounds that varied a lot
 	ReasonFirstDay UnjudgedReason = "first_day" // learning what is normal for the statistic takes a day
 	ReasonNoLike   UnjudgedReason = "no_like"   // the baseline does not include I/O of this kind
 

@@ -22,14 +22,23 @@ func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 	case record.Unknown:
 		return fmt.Sprintf("Not compared for an hour or longer: %s.", s.Unjudged)
 	case record.Waiting:
-		return fmt.Sprintf("Waiting: %s.", s.Unjudged)
+		text := fmt.Sprintf("Waiting: %s.", s.Unjudged)
+		if x.Maturity == record.Early && s.Unjudged.Reason == record.ReasonLearning {
+			text += " " + earlyLimit(s)
+		}
+		return text
 	case record.Stable, record.Learning:
 	}
 	if x.Maturity == record.Early {
-		return fmt.Sprintf("No alarm: while the baseline is early, only rounds that are more than %s slower for five minutes raise one. "+
-			"That is well above what rounds did while it was learned.", units.Ratio(s.FarAbove))
+		return "No alarm. " + earlyLimit(s)
 	}
 	return "No alarm. " + mostEvidence(x, s)
+}
+
+// earlyLimit says what raises an alarm while the baseline is early.
+func earlyLimit(s drift.StatisticExplanation) string {
+	return fmt.Sprintf("While the baseline is early, only rounds that are more than %s slower for five minutes raise an alarm. "+
+		"That is well above what rounds did while it was learned.", units.Ratio(s.FarAbove))
 }
 
 // causeText says what revealed a drift.
