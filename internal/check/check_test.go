@@ -61,8 +61,6 @@ func TestTheWorstDecides(t *testing.T) {
 	newer := node(record.DriveVerdict("burning"))
 	nobody := node(fine)
 	nobody.Targets[0].Verdict = nil
-	closed := node(fine, unknown, fine)
-	closed.Targets[0].Problem, closed.Targets[1].Problem = "open /dev/nvme0n1: input/output error", "open /dev/nvme1n1: input/output error"
 	for name, c := range map[string]struct {
 		s         record.Snapshot
 		ids       []string
@@ -88,12 +86,6 @@ func TestTheWorstDecides(t *testing.T) {
 		"nothing":                {node(), nil, 3, 2, "unknown: no drive is watched"},
 		"not ready":              {early, nil, 3, 2, "unknown: not ready: devices are being looked for; 1 drive on stor-07"},
 		"may not be read":        {denied, nil, 3, 2, "unknown: nvme9n1 is not watched: permission denied; 1 drive on stor-07"},
-		"cannot be opened": {
-			closed, nil, 3, 2,
-			"unknown: nvme1n1 is unknown: the baseline is being learned; nvme0n1 cannot be probed: open /dev/nvme0n1: input/output error; 3 drives on stor-07",
-		},
-		"one of them":  {closed, []string{"eui.nvme0n1"}, 3, 2, "unknown: nvme0n1 cannot be probed: open /dev/nvme0n1: input/output error; 1 drive on stor-07"},
-		"none of them": {closed, []string{"eui.nvme2n1"}, 0, 0, "healthy: 1 drive on stor-07"},
 		"many": {
 			node(severe, severe, severe, severe, severe, severe, severe), nil, 2, 1,
 			"severe: nvme0n1 is severe" + slow + "; nvme1n1 is severe" + slow + "; nvme2n1 is severe" + slow + "; nvme3n1 is severe" + slow +

@@ -49,11 +49,6 @@ func Of(s record.Snapshot, ids []string) Result {
 		d := Drive{TargetID: h.TargetID, Path: h.Path, Device: h.Device, Verdict: h.Judgement}
 		r.Drives = append(r.Drives, d)
 		r.add(d.Name(), d.Verdict)
-		for _, f := range h.Reasons { // a verdict holds for an hour, but what cannot be opened is not known to be good
-			if f.Code == finding.CannotProbe && rank(h.Verdict) == rank(record.Healthy) {
-				r.missing(d.Name() + " " + f.String())
-			}
-		}
 	}
 	if len(r.Drives) == 0 {
 		r.missing("no drive is watched")

@@ -98,8 +98,12 @@ func (p *ProbeStatus) ExplainUnjudged(problem string, now time.Time) {
 }
 
 // ExplainVerdict replaces the reason "no rounds" of the verdict with that of a probe, where a probe has a more
-// specific one, or else with the problem of the target.
+// specific one, or else with the problem of the target. A target that cannot be probed is not healthy, although that
+// verdict stands for an hour after the last round.
 func (t *TargetStatus) ExplainVerdict() {
+	if t.Problem != "" && t.Verdict != nil && t.Verdict.Verdict == Healthy {
+		t.Verdict = &Judgement{Verdict: Unjudged, Scope: ScopeDrive, Unjudged: &WhyUnjudged{Reason: ReasonUnavailable, Detail: t.Problem}}
+	}
 	if t.Verdict == nil || t.Verdict.Unjudged == nil || t.Verdict.Unjudged.Reason != ReasonNoRounds {
 		return
 	}

@@ -68,6 +68,20 @@ func TestATargetWithoutRoundsHasItsProblemAsTheReason(t *testing.T) {
 	assert.Equal(t, "the target cannot be probed: filling the probe file: 9 of 64 MiB", target.Verdict.Unjudged.String())
 }
 
+// A verdict stands for an hour after the last round, but nobody knows that a target is healthy which cannot be opened.
+func TestATargetThatCannotBeProbedIsNotHealthy(t *testing.T) {
+	for verdict, want := range map[record.DriveVerdict]record.DriveVerdict{
+		record.Healthy: record.Unjudged, record.Watch: record.Watch, record.Degraded: record.Degraded, record.Severe: record.Severe,
+	} {
+		target := record.TargetStatus{Problem: "open /dev/nvme0n1: input/output error", Verdict: &record.Judgement{Verdict: verdict}}
+		target.ExplainVerdict()
+		assert.Equal(t, want, target.Verdict.Verdict)
+		if want == record.Unjudged {
+			assert.Equal(t, "the target cannot be probed: open /dev/nvme0n1: input/output error", target.Verdict.Unjudged.String())
+		}
+	}
+}
+
 func TestEveryReasonHasWords(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range record.UnjudgedReasons() {
