@@ -108,6 +108,7 @@ func TestRunThatIsRefusedLeavesNoFolder(t *testing.T) {
 }
 
 func TestRunKeepsFiosOwnJSON(t *testing.T) {
+	testenv.Installed(t, "fio")
 	dir := filepath.Join(t.TempDir(), "fio")
 	got := in("run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", testenv.OnDisk(t), "--size", "32MiB", "--set", "time=200ms", "--keep-fio", dir)
 	require.Equal(t, 0, got.code, got.stderr)

@@ -44,6 +44,7 @@ func TestSuites(t *testing.T) {
 }
 
 func TestDryRun(t *testing.T) {
+	testenv.Installed(t, "fio")
 	dir := testenv.OnDisk(t)
 	got := in("run", "steady-state", "-t", dir, "--size", "1GiB", "--set", "rounds=7", "--even-if-busy", "--dry-run")
 	require.Equal(t, 0, got.code, got.stderr)
@@ -159,8 +160,7 @@ func TestWhatCannotBeRunFillsNothing(t *testing.T) {
 
 // If this process lacks something, the run is refused, but the plan is still shown.
 func TestDryRunWithLessOfFio(t *testing.T) {
-	fio, err := exec.LookPath("fio")
-	require.NoError(t, err)
+	fio := testenv.Installed(t, "fio")
 	dir, disk, config := t.TempDir(), testenv.OnDisk(t), calm(t)
 	run := func(more ...string) done {
 		return ssdprobe(t, append([]string{"run", "quick", "--config", config, "--state-dir", t.TempDir(), "-t", disk}, more...)...)

@@ -15,6 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -178,6 +179,7 @@ func TestInterruptsPerIO(t *testing.T) {
 // With group_reporting, fio prints the sum of all sections but only the options of the first, however short the others
 // were.
 func TestSectionsThatFioAddedUp(t *testing.T) {
+	testenv.Installed(t, "fio")
 	binary, err := fiorun.Find(t.Context())
 	require.NoError(t, err)
 	file := dataFile(t)
