@@ -98,7 +98,7 @@ func Kinds() []Kind {
 		{record.WarnLinkBelowMaximum, Warning, "The PCIe link is slower or narrower than both ends support.",
 			"reseat the drive, then check its cable, backplane and slot settings", "SsdprobeLinkBelowMaximum"},
 		{record.WarnState, Warning, "The state directory cannot be read or written.",
-			"free space in the state directory, or fix its permissions", "SsdprobeStateFailing"},
+			"free space in the state directory, or fix its permissions; what was set aside as damaged may be removed", "SsdprobeStateFailing"},
 		{record.WarnConfigFile, Warning, "The configuration file was changed but not loaded.",
 			"check it with ssdprobe config check; reload it, or restart the daemon where it says so", "SsdprobeConfigurationReloadFailed"},
 		{record.WarnNothingWatched, Warning, "There is nothing to watch.",
