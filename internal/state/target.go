@@ -21,6 +21,10 @@ type Target struct {
 	File   bool                   `json:"file,omitempty"`
 	Device record.Device          `json:"device"` // as last seen
 	Probes map[string]drift.State `json:"probes"`
+	// Idle is the same of probes that the configuration leaves out now, until it has them again.
+	Idle map[string]drift.State `json:"idle_probes,omitempty"`
+	// Defined says what each probe was when it ran last. What was learned of other I/O is void.
+	Defined map[string]record.Probe `json:"defined_probes,omitempty"`
 	// Traffic is the state of the device's own traffic; nil if nothing is known.
 	Traffic *drift.State     `json:"traffic,omitempty"`
 	Pool    *probe.PoolState `json:"pool,omitempty"`
@@ -76,6 +80,9 @@ func (t Target) Accepted(at time.Time) map[string]drift.Note {
 func (t *Target) inherit() {
 	t.Conditions = probe.Inherit(t.Conditions)
 	for _, s := range t.Probes {
+		inherit(s)
+	}
+	for _, s := range t.Idle {
 		inherit(s)
 	}
 	if t.Traffic != nil {
