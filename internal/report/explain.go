@@ -73,7 +73,7 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 	}
 	if x.UnjudgedBlocks > 0 {
 		about.Blocks = append(about.Blocks, document.Sentence(
-			units.Plural(x.UnjudgedBlocks, "five-minute block")+" not judged: more load from others than the baseline has seen"))
+			units.Plural(x.UnjudgedBlocks, "five-minute block")+" not judged: the baseline had not seen such load from others"))
 	}
 	about.Blocks = append(about.Blocks, workBlocks(x.Explanation)...)
 	for _, n := range x.Notes {
