@@ -111,6 +111,18 @@ func TestTrafficIsAcceptedAndForgottenWithItsTarget(t *testing.T) {
 	assert.Nil(t, target.Traffic)
 }
 
+// Without a daemon, too, blocks are as long as the interval of the probe needs them.
+func TestBlocksOfRareRoundsAreLongWithoutADaemon(t *testing.T) {
+	target := state.Target{
+		ID: id, Probes: map[string]drift.State{"read-4k": {}, "read-8k": {}},
+		Defined: map[string]record.Probe{"read-4k": {Name: "read-4k", Interval: 20 * time.Minute}},
+	}
+	trackers, err := target.Trackers(drift.Default())
+	require.NoError(t, err)
+	assert.EqualValues(t, 12, trackers[0].Slots())
+	assert.EqualValues(t, 1, trackers[1].Slots(), "an earlier version did not store the interval")
+}
+
 // To unpin or to forget a target concerns the probes, too, that the configuration leaves out now.
 func TestProbesThatAreLeftOutAreUnpinnedAndForgottenWithTheirTarget(t *testing.T) {
 	well := followed("none", 1.5)

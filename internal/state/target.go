@@ -130,6 +130,7 @@ func (t Target) Trackers(settings drift.Settings) ([]Tracker, error) {
 	var problems []error
 	for _, name := range t.ProbeNames() {
 		tracker := drift.NewTracker(settings)
+		tracker.Every(t.Defined[name].Interval)
 		if err := tracker.Restore(t.Probes[name]); err != nil {
 			problems = append(problems, fmt.Errorf("state of %s, probe %s: %w", t.ID, name, err))
 			continue
