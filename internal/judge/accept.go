@@ -42,7 +42,7 @@ func (l *level) outgrow() {
 // accept accepts the found level as normal; false when none was found. While the drive is slow beside its past, a level counts
 // that would be found soon, as it is the one that is accepted.
 func (l *LevelState) accept(text string, slow bool, now time.Time) bool {
-	if !l.Found && !(slow && l.Recent&1 != 0) {
+	if soon := slow && l.Recent&1 != 0; !l.Found && !soon {
 		return false
 	}
 	l.Accepted = &AcceptedLevel{Time: now, Text: text, Shift: l.Shift}
