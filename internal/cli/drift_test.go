@@ -272,7 +272,7 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	text := run("drift", "explain", "nvme0n1")
 	require.Equal(t, 0, text.code, text.stderr)
 	assert.Contains(t, text.stderr, "no daemon answers at http://127.0.0.1:1; this is what was last stored")
-	assert.Contains(t, text.stdout, "read-4k: final baseline of 1 440 rounds in 288 five-minute blocks")
+	assert.Contains(t, text.stdout, "read-4k: final baseline of 1 440 rounds in 288 blocks")
 	assert.Contains(t, text.stdout, "The level has moved: a CUSUM has reached its threshold")
 
 	got := run("drift", "explain", "/dev/nvme0n1", "--probe", "read-4k", "--output", "json")

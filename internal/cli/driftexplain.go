@@ -33,7 +33,7 @@ func (a *app) driftExplain() *cobra.Command {
 		Long: `Shows how a drive was judged: the verdict; which drives of its model it was compared with
 and its rank among them; what the host did to its drives, and since when. Then, for each
 probe and for the I/O of the drive's users (traffic): the baseline, the load of others on
-the drive now and what the cost model expects of it, the recent five-minute blocks, how much
+the drive now and what the cost model expects of it, the recent blocks, how much
 of them is the host's part, each CUSUM with its threshold, and what decided.
 A target is named by its id, its path or its device name.
 

@@ -70,9 +70,18 @@ func (w *watch) take(kept state.Target) error {
 		p.budget = kept.Budgets[p.probe.Name]
 	}
 	w.mountPoint, w.most = kept.MountPoint, kept.Most
+	w.left = state.Target{Defined: kept.Defined, Budgets: kept.Budgets}
 	var problems []error
+	known := map[string]drift.State{}
+	maps.Copy(known, kept.Idle)
+	maps.Copy(known, kept.Probes)
 	for _, p := range w.probes {
-		if s, ok := kept.Probes[p.probe.Name]; ok {
+		name := p.probe.Name
+		s, ok := known[name]
+		delete(known, name)
+		if was, told := kept.Defined[name]; ok && told && !was.SameIO(p.probe) {
+			w.log.Warn("the probe does other I/O than before; learning its baseline again", "probe", name)
+		} else if ok {
 			problems = append(problems, p.tracker.Restore(s))
 		}
 	}
@@ -104,6 +113,7 @@ func (w *watch) take(kept state.Target) error {
 		}
 		return err
 	}
+	w.left.Idle = known
 	w.device, w.conditions = kept.Device, kept.Conditions
 	if kept.Changed != nil {
 		w.changed = kept.Changed
@@ -116,9 +126,11 @@ func (w *watch) kept() state.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := state.Target{
-		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Probes: map[string]drift.State{}, Budgets: map[string]admit.Budget{},
-		MountPoint: w.mountPoint, Most: w.mostWork(), Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
+		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Probes: map[string]drift.State{}, Idle: w.left.Idle,
+		Defined: map[string]record.Probe{}, Budgets: map[string]admit.Budget{}, MountPoint: w.mountPoint, Most: w.mostWork(), Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
 	}
+	maps.Copy(s.Defined, w.left.Defined)
+	maps.Copy(s.Budgets, w.left.Budgets)
 	w.shared.judging.mu.Lock()
 	defer w.shared.judging.mu.Unlock()
 	s.Traffic = w.keptTraffic // unchanged for a target that has not answered yet
@@ -126,7 +138,7 @@ func (w *watch) kept() state.Target {
 		s.Traffic = new(w.traffic.State())
 	}
 	for _, p := range w.probes {
-		s.Probes[p.probe.Name] = p.tracker.State()
+		s.Probes[p.probe.Name], s.Defined[p.probe.Name] = p.tracker.State(), p.probe
 		if p.probe.Direction == record.Write {
 			s.Budgets[p.probe.Name] = p.budget
 		}

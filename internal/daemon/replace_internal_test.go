@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
@@ -74,4 +76,61 @@ func TestARoundThatReturnsAfterItsWatchWasReplaced(t *testing.T) {
 	release()
 	testenv.Eventually(t, "it has returned", func() bool { return w.access.guard.Since().IsZero() })
 	assert.Greater(t, after.Status(time.Now()).Probes[0].ReadBytes, before.ReadBytes)
+}
+
+// learningWatch returns a watch that has ended, whose probes have learned from a round.
+func learningWatch(t *testing.T) *watch {
+	t.Helper()
+	w := watchFile(t, func(s *spec) { s.Unresolved = true })
+	w.cancel()
+	<-w.done
+	for _, p := range w.probes {
+		p.tracker.AddRound(drift.Round{Time: time.Now(), Values: drift.Values{80e-6, 90e-6, 100e-6, 12000}}, record.Conditions{})
+	}
+	w.probes[1].budget = admit.UsedUp(time.Now())
+	return w
+}
+
+// with returns the watch that replaces w when the configuration has these probes.
+func (w *watch) with(probes ...record.Probe) *watch {
+	w.save(context.Background(), saveTimeout)
+	s := w.spec
+	s.Probes = probes
+	return newWatch(s, sighting{}, w.access, w.shared)
+}
+
+// learned returns how many rounds each probe has learned from.
+func (w *watch) learned() map[string]int {
+	rounds := map[string]int{}
+	for _, p := range w.Status(time.Now()).Probes {
+		rounds[p.Probe.Name] = p.LearningRounds
+	}
+	return rounds
+}
+
+// What was learned of a probe waits while the configuration leaves the probe out, and so does its budget.
+func TestAProbeThatIsLeftOutForAWhileGoesOn(t *testing.T) {
+	t.Parallel()
+	w := learningWatch(t)
+	reads, writes, budget := w.probes[0].probe, w.probes[1].probe, w.probes[1].budget
+	w = w.with(reads)
+	assert.Equal(t, map[string]int{"read-4k": 1}, w.learned())
+	w = w.with(reads).with(reads, writes)
+	assert.Equal(t, map[string]int{"read-4k": 1, "durable-write-4k": 1}, w.learned())
+	assert.WithinDuration(t, budget.PaidOff, w.probes[1].budget.PaidOff, 0)
+}
+
+// A probe that reads more at a time takes longer, but no drive got slower.
+func TestAProbeThatMeasuresSomethingElseLearnsAnew(t *testing.T) {
+	t.Parallel()
+	w := learningWatch(t)
+	reads, writes, budget := w.probes[0].probe, w.probes[1].probe, w.probes[1].budget
+	reads.Interval, writes.Timeout = 2*reads.Interval, 2*writes.Timeout
+	w = w.with(reads, writes)
+	assert.Equal(t, map[string]int{"read-4k": 1, "durable-write-4k": 1}, w.learned(), "they measure the same as before")
+	reads.BlockBytes *= 32
+	writes.Datasync = !writes.Datasync
+	w = w.with(reads, writes)
+	assert.Equal(t, map[string]int{"read-4k": 0, "durable-write-4k": 0}, w.learned())
+	assert.WithinDuration(t, budget.PaidOff, w.probes[1].budget.PaidOff, 0, "it protects the drive, whatever is written")
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // spec says what a watch watches and how. A watch whose spec changes is replaced. It includes the device number and
@@ -83,6 +84,8 @@ type watch struct {
 	// traffic compares the traffic of others with its past; nil for targets without a device number.
 	traffic     *drift.Tracker
 	keptTraffic *drift.State // the stored state of traffic
+	// left is what is stored of the probes that the configuration leaves out: Idle, Defined and Budgets.
+	left state.Target
 	// unread is true while stored state exists that could not be read when the watch began. Nothing is saved over it, and
 	// discovery starts the watch again once it can be read.
 	unread atomic.Bool

@@ -338,8 +338,10 @@ func TestImportedBaselineIsComparedWithAtOnce(t *testing.T) {
 
 func TestRestoreRefusesWhatNoTrackerWrote(t *testing.T) {
 	for name, text := range map[string]string{
-		"a state that is none":      `{"verdicts":{"iops":{"state":"fine","since":"2026-01-01T00:00:00Z"}}}`,
-		"a baseline without values": `{"epochs":[{"learned":"2026-01-01T00:00:00Z","values":{"iops":1}}]}`,
+		"a state that is none":         `{"verdicts":{"iops":{"state":"fine","since":"2026-01-01T00:00:00Z"}}}`,
+		"a verdict without an epoch":   `{"verdicts":{"iops":{"state":"stable","since":"2026-01-01T00:00:00Z"}}}`,
+		"a verdict without a baseline": `{"epochs":[{}],"verdicts":{"iops":{"state":"regressed","since":"2026-01-01T00:00:00Z"}}}`,
+		"a baseline without values":    `{"epochs":[{"learned":"2026-01-01T00:00:00Z","values":{"iops":1}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s drift.State

@@ -70,13 +70,13 @@ func (v Values) moved(by Shifts) Values {
 	return v
 }
 
-// mostValue is beyond all that is measured, in seconds or a second.
-const mostValue = 1e12
+// MostValue is beyond all that is measured, in seconds or a second.
+const MostValue = 1e12
 
 // valid reports whether v has at least one value, and no impossible one.
 func (v Values) valid() bool {
 	for _, x := range v {
-		if math.IsNaN(x) || x < 0 || x > mostValue {
+		if math.IsNaN(x) || x < 0 || x > MostValue {
 			return false
 		}
 	}

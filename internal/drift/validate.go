@@ -32,6 +32,13 @@ func (s State) validate() error {
 			return fmt.Errorf("statistic %s: %w", statistic, err)
 		}
 	}
+	if learned := len(s.Epochs) > 0 && s.Epochs[len(s.Epochs)-1].learned(); !learned {
+		for statistic, v := range s.Verdicts {
+			if v.State != record.Learning {
+				return fmt.Errorf("statistic %s is %s without a baseline", statistic, v.State)
+			}
+		}
+	}
 	for statistic, c := range s.Compared {
 		if err := c.validate(); err != nil {
 			return fmt.Errorf("statistic %s: %w", statistic, err)

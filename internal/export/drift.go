@@ -43,7 +43,7 @@ func driftFamilies() []family[probeNow] {
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Ratio, string(d.Statistic)) })),
 		metric("ssdprobe_drift_ratio_lower", gauge, []string{"statistic"},
 			"Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio, over the same time: the probe is at least this many times slower. Absent when "+
-				"ssdprobe_drift_ratio is absent, and while there are too few five-minute blocks to compute it.",
+				"ssdprobe_drift_ratio is absent, and while there are too few blocks to compute it.",
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) })),
 		metric("ssdprobe_drift_state", gauge, []string{"statistic", "state"},
 			"State of a statistic, as the label state: learning, waiting (for enough data to judge), unknown (nothing was compared for an hour, or for two blocks of rare rounds), "+
@@ -59,7 +59,7 @@ func driftFamilies() []family[probeNow] {
 				}
 			})),
 		single("ssdprobe_drift_unjudged_blocks", gauge,
-			"Number of five-minute blocks since this baseline began that were not judged, because the baseline had not seen such load from others. Absent before the first.",
+			"Number of blocks since this baseline began that were not judged, because the baseline had not seen such load from others. Absent before the first.",
 			func(p probeNow) (float64, bool) { return known(float64(p.UnjudgedBlocks)) }),
 		metric("ssdprobe_drift_since_timestamp_seconds", gauge, []string{"statistic"},
 			"Estimated start of the drift, in seconds since 1970. Absent unless the state is suspect, regressed or improved.",

@@ -89,7 +89,11 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 		return nil
 	}
 	if v.Held {
-		f := found(Held, "slow or failing at times: it is well now, but the trouble came back within a week", "verdict "+string(v.Verdict))
+		text, evidence := "it is better now, but", []string{"verdict " + string(v.Verdict)}
+		if v.Unjudged != nil {
+			text, evidence = "it is not judged now, and", append(evidence, v.Unjudged.String())
+		}
+		f := found(Held, "slow or failing at times: "+text+" the trouble came back within a week", evidence...)
 		return []Finding{f.from(v.Since)}
 	}
 	if !slices.Contains(v.ThanBefore, "traffic") {

@@ -79,7 +79,10 @@ func TestAVerdictThatIsHeldIsAFinding(t *testing.T) {
 	all := ofVerdict(target, now())
 	require.Len(t, all, 1)
 	assert.Equal(t, Held, all[0].Code)
-	assert.Equal(t, "slow or failing at times: it is well now, but the trouble came back within a week: verdict severe", all[0].String())
+	assert.Equal(t, "slow or failing at times: it is better now, but the trouble came back within a week: verdict severe", all[0].String())
+	target.Verdict.Unjudged = &record.WhyUnjudged{Reason: record.ReasonNoRounds}
+	assert.Equal(t, "slow or failing at times: it is not judged now, and the trouble came back within a week: verdict severe, there was no round",
+		ofVerdict(target, now())[0].String(), "nobody knows whether it is better")
 }
 
 // How much slower a drive is, is judged in one place only: the finding is as severe as

@@ -66,7 +66,7 @@ func Kinds() []Kind {
 			"compare what they have in common: model, firmware, controller, slot, volume", "SsdprobeBatchSlower"},
 		{TrafficSlower, Warning, "The drive's own traffic takes longer than before for the same work. Critical while the drive is severe.",
 			"compare it with the probes of the drive, and with what its applications do now; see docs/drift.md", "SsdprobeDriveDegraded"},
-		{Held, Warning, "The drive was slow or failing, recovered, and had trouble again within a week. It is well now, but the verdict is held.",
+		{Held, Warning, "The drive was slow or failing, recovered, and had trouble again within a week. It is better now, or not judged, and the verdict is held.",
 			"treat the drive as slow at times; ssdprobe baseline reset ends the verdict", "SsdprobeDriveDegraded"},
 		{NotReady, Warning, "The daemon has not looked at every target yet.",
 			"wait; if it lasts, ssdprobe ready names what does not answer", ""},

@@ -39,9 +39,10 @@ func (l *level) outgrow() {
 	}
 }
 
-// accept accepts the found level as normal; false when none was found.
-func (l *LevelState) accept(text string, now time.Time) bool {
-	if !l.Found {
+// accept accepts the found level as normal; false when none was found. While the drive is slow beside its past, a level counts
+// that would be found soon, as it is the one that is accepted.
+func (l *LevelState) accept(text string, slow bool, now time.Time) bool {
+	if soon := slow && l.Recent&1 != 0; !l.Found && !soon {
 		return false
 	}
 	l.Accepted = &AcceptedLevel{Time: now, Text: text, Shift: l.Shift}
@@ -49,8 +50,8 @@ func (l *LevelState) accept(text string, now time.Time) bool {
 	return true
 }
 
-// AcceptLevels accepts as normal the levels of a drive that are far from those of its peers: of one source, or of all
-// when source is empty. It returns the accepted levels by source. The drive may also be one that was removed and is
+// AcceptLevels accepts as normal the levels of a drive that are far from those of its peers, or would soon be found to be: of
+// one source, or of all when source is empty. It returns the accepted levels by source. The drive may also be one that was removed and is
 // remembered. The error is drift.ErrNothingToAccept.
 func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]drift.Note, error) {
 	here, known := n.byID[id], n.gone[id]
@@ -66,7 +67,7 @@ func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]
 		note := drift.Note{Time: now, Text: text, Ratios: map[record.Statistic]float64{}}
 		s.Levels = maps.Clone(s.Levels)
 		for statistic, l := range s.Levels {
-			if l.accept(text, now) {
+			if l.accept(text, len(known.Verdict.ThanBefore) > 0, now) {
 				s.Levels[statistic], note.Ratios[statistic] = l, l.Shift.Ratio()
 			}
 		}

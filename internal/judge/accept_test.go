@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -51,6 +52,49 @@ func TestALevelBesideThePeersIsAccepted(t *testing.T) {
 	m.slower["d04"] = 1.4 * 1.4
 	m.run(3*time.Hour, steady)
 	assert.True(t, m.farFromPeers("d04"))
+}
+
+// accept does what the daemon does to accept the level of a drive.
+func (m *machine) accept(id string) {
+	m.t.Helper()
+	trackers := map[string]*drift.Tracker{}
+	for _, source := range sources() {
+		trackers[source] = m.node.Tracker(id, source)
+		state, err := trackers[source].State().Accept(m.now(), "the slow slot")
+		if err == nil {
+			err = trackers[source].Restore(state)
+		} else if errors.Is(err, drift.ErrNothingToAccept) {
+			err = nil
+		}
+		require.NoError(m.t, err)
+	}
+	if _, err := m.node.AcceptLevels(id, "", "the slow slot", m.now()); err != nil {
+		require.ErrorIs(m.t, err, drift.ErrNothingToAccept)
+	}
+	m.node.ReplaceDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40})
+	for source, tracker := range trackers {
+		m.node.Attach(id, source, tracker)
+	}
+}
+
+// It takes two hours to find that a drive is far slower than its peers. A level that was accepted before is not found then.
+func TestALevelThatWasAcceptedAtOnceIsNotFoundBesideThePeers(t *testing.T) {
+	for _, learned := range []time.Duration{5 * time.Hour, 30 * time.Hour} {
+		m := newMachine(t, 5)
+		m.minute = start
+		m.run(learned, steady)
+		m.slower["d04"] = 2
+		m.run(40*time.Minute, steady)
+		require.True(t, m.verdict("d04").Verdict.Blames())
+		require.False(t, m.farFromPeers("d04"), "it has not been slow for long enough")
+		m.accept("d04")
+		m.run(6*time.Hour, steady)
+		assert.Equal(t, record.Healthy, m.verdict("d04").Verdict, "%s: %+v", learned, m.verdict("d04"))
+
+		m.slower["d04"] = 3
+		m.run(4*time.Hour, steady)
+		assert.True(t, m.farFromPeers("d04"), "slower than what was accepted")
+	}
 }
 
 // What was accepted for a drive that is away holds when it comes back.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -177,7 +178,7 @@ func (e *Effect) Words() []string {
 		changes[i] = c.String()
 	}
 	var words []string
-	for _, s := range Statistics() {
+	for _, s := range slices.Concat(Statistics(), TrafficStatistics()) {
 		if r, ok := e.Ratios[s]; ok {
 			words = append(words, s.Short()+" "+r.String())
 		}

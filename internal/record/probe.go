@@ -28,6 +28,12 @@ type Probe struct {
 // RoundBytes returns the number of bytes that one round transfers, including warm-up.
 func (p Probe) RoundBytes() int64 { return int64(p.IOs+p.WarmupIOs) * p.BlockBytes }
 
+// SameIO reports whether the rounds of both probes do the same I/O, so that their figures may be compared.
+func (p Probe) SameIO(o Probe) bool {
+	o.Name, o.Interval, o.Timeout, o.Targets = p.Name, p.Interval, p.Timeout, p.Targets
+	return p == o
+}
+
 // Direction is read or write.
 type Direction string
 

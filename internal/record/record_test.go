@@ -86,6 +86,9 @@ func TestRatioInWords(t *testing.T) {
 	} {
 		assert.Equal(t, want, r.String())
 	}
+	assert.Equal(t, "since kernel 6.1 → 6.8: reads of others 25 % slower", (&record.Effect{
+		Changes: []record.Change{{Condition: "kernel", From: "6.1", To: "6.8"}}, Ratios: map[record.Statistic]record.Ratio{record.OthersReadLatency: {Ratio: 1.25}},
+	}).String(), "an effect on traffic")
 	assert.Equal(t, "since firmware A → B, PCIe link 16 GT/s x4 → unknown: p50 18 % faster (16 to 20 %), IOPS 25 % slower", (&record.Effect{
 		Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}, {Condition: "pcie_link", From: "16 GT/s x4"}},
 		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16}, record.IOPS: {Ratio: 1.25}},

@@ -105,7 +105,7 @@ type ProbeStatus struct {
 	Drift          []Drift `json:"drift,omitempty"`
 	// Effect is the effect of the change of conditions before the current baseline; nil when not known.
 	Effect *Effect `json:"effect,omitempty"`
-	// UnjudgedBlocks counts the blocks of five minutes with more load from others than the baseline covers.
+	// UnjudgedBlocks counts the blocks that were not judged, because the baseline had not seen such load from others.
 	UnjudgedBlocks int `json:"unjudged_blocks,omitempty"`
 }
 

@@ -56,7 +56,7 @@ type Judgement struct {
 	// ThanBefore lists the Witnesses that show that the drive is slower than before. The others show that it is far
 	// slower than its peers.
 	ThanBefore []string `json:"than_before,omitempty"`
-	// Held is true when nothing shows the verdict any more. It is kept because the drive got worse again within a
+	// Held is true when nothing shows the verdict any more, though something may show a milder one. It is kept because the drive got worse again within a
 	// week after it had recovered before.
 	Held bool `json:"held,omitempty"`
 	// Peers is the number of drives of the same model with which the level was compared; 0 when it was not.

@@ -239,8 +239,8 @@ func (r *Reader) parseOthers(row []string, sample *Sample) error {
 			continue
 		}
 		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-			return fmt.Errorf("%s %q: want a number of 0 or more, or nothing when not known", c.name, text)
+		if err != nil || math.IsNaN(v) || v < 0 || v > drift.MostValue {
+			return fmt.Errorf("%s %q: want a number of 0 or more, at most %g, or nothing when not known", c.name, text, drift.MostValue)
 		}
 		*c.to = v
 		sample.Work.Known = sample.Work.Known || c.work
@@ -250,8 +250,8 @@ func (r *Reader) parseOthers(row []string, sample *Sample) error {
 
 func parsePositive(name, text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
-		return 0, fmt.Errorf("%s %q: want a number above 0", name, text)
+	if err != nil || math.IsNaN(v) || v <= 0 || v > drift.MostValue {
+		return 0, fmt.Errorf("%s %q: want a number above 0, at most %g", name, text, drift.MostValue)
 	}
 	return v, nil
 }

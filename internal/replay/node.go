@@ -164,9 +164,8 @@ func (n *node) tell() error {
 func (n *node) lines(e judge.Event) []Line {
 	l := Line{
 		Time: Seconds(e.Time), Drive: e.Drive, Scope: e.Scope, Verdict: e.Verdict, Source: e.Source, Statistic: e.Statistic, State: State(e.State),
-		Ratio: fourDecimals(e.Ratio.Ratio), Lower: fourDecimals(e.Ratio.Lower), Upper: fourDecimals(e.Ratio.Upper),
-		Since: Seconds(e.Since), Witnesses: e.Witnesses, Cause: e.Cause,
-	}
+		Witnesses: e.Witnesses, Cause: e.Cause,
+	}.slower(e.Ratio, e.Since)
 	if e.Drift != nil {
 		l.Attribution = e.Drift.Attribution
 	}
@@ -227,6 +226,9 @@ func (n *node) drive(id string) *driveUnderWay {
 // end completes and returns the report.
 func (n *node) end() *Report {
 	for _, d := range n.drives {
+		if v, ok := n.judge.Verdict(d.ID); ok { // how slow it is has changed since it was told
+			d.report.Verdict = d.report.Verdict.slower(v.Ratio, v.Since)
+		}
 		explain := func(fed bool, source string) *drift.Explanation {
 			if !fed {
 				return nil

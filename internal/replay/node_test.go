@@ -153,3 +153,43 @@ func TestDescribedDrives(t *testing.T) {
 	_, err = replay.OpenFolder(t.TempDir())
 	require.ErrorContains(t, err, "has no file whose name ends in .csv")
 }
+
+// The judge gets the same rounds and traffic from a history as from a daemon, so the report is what the daemon shows in the end.
+func TestAReplayEndsWithWhatADaemonShows(t *testing.T) {
+	s := drifttest.Node{Kind: "one", Noise: "calm", Seed: 3, Drives: 6, Days: 3}.Scenario()
+	dir := recorded(t, s)
+	daemon := judge.NewNode(drift.Default())
+	readers := make([]*replay.Reader, len(s.Drives))
+	for i, d := range s.Drives {
+		daemon.AddDrive(judge.Drive{ID: d.ID})
+		file, err := os.Open(filepath.Join(dir, d.ID+".csv"))
+		require.NoError(t, err)
+		defer file.Close()
+		readers[i], err = replay.NewReader(file.Name(), file)
+		require.NoError(t, err)
+	}
+	var now time.Time
+	for drive, sample := range s.Samples {
+		for ; !now.IsZero() && now.Before(sample.Time); now = now.Add(10 * time.Second) { // as often as a daemon does
+			daemon.Advance(now)
+		}
+		now = sample.Time
+		x, err := readers[drive].Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, now.Unix(), x.Time.Unix())
+		if id := s.Drives[drive].ID; x.Probed() {
+			daemon.Round(id, "read-4k", x.Round, x.Conditions)
+		}
+	}
+	daemon.Advance(now)
+	report := runFolder(t, dir)
+	require.Equal(t, record.Severe, report.Drives[0].Verdict.Verdict)
+	for _, d := range report.Drives {
+		v, _ := daemon.Verdict(d.Drive)
+		assert.Equal(t, v.Verdict, d.Verdict.Verdict, d.Drive)
+		assert.Equal(t, v.Scope, d.Verdict.Scope, d.Drive)
+		assert.Equal(t, v.Since.Unix(), time.Time(d.Verdict.Since).Unix(), d.Drive)
+		assert.InDeltaSlice(t, []float64{v.Ratio.Ratio, v.Ratio.Lower, v.Ratio.Upper}, []float64{d.Verdict.Ratio, d.Verdict.Lower, d.Verdict.Upper}, 1e-4, d.Drive)
+		assert.Equal(t, daemon.Tracker(d.Drive, "read-4k").Explain(now).Statistics, d.Now.Statistics, d.Drive)
+	}
+}

@@ -203,7 +203,7 @@ func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Sample, er
 	}
 	var list []Sample
 	for _, s := range samples {
-		if slices.ContainsFunc(s.Values[:], func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 }) {
+		if slices.ContainsFunc(s.Values[:], func(v float64) bool { return math.IsNaN(v) || v <= 0 || v > drift.MostValue }) {
 			s.Values = drift.Values{}
 		}
 		if s.Probed() || s.Traffic.Known() {

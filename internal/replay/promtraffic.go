@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -39,7 +40,7 @@ func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *S
 			if o.rate != nil {
 				*o.rate(s), s.Work.Known = n/record.TrafficWindow.Seconds(), true
 			}
-			if v, ok := latencies[t]; ok && n >= judge.FewIOs && v > 0 && !math.IsInf(v, 0) {
+			if v, ok := latencies[t]; ok && n >= judge.FewIOs && v > 0 && v <= drift.MostValue {
 				*o.latency(s) = v
 			}
 		}

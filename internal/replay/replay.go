@@ -58,6 +58,12 @@ type Line struct {
 	Effect *record.Ratio `json:"effect,omitempty"`
 }
 
+// slower returns the line with how many times slower something is since when.
+func (l Line) slower(by record.Ratio, since time.Time) Line {
+	l.Ratio, l.Lower, l.Upper, l.Since = fourDecimals(by.Ratio), fourDecimals(by.Lower), fourDecimals(by.Upper), Seconds(since)
+	return l
+}
+
 // IsZero reports whether the time is not set.
 func (s Seconds) IsZero() bool { return time.Time(s).IsZero() }
 
@@ -109,7 +115,7 @@ type Report struct {
 type DriveReport struct {
 	Drive string `json:"drive"`
 	Model string `json:"model,omitempty"`
-	// Verdict is the last line about the drive as a whole.
+	// Verdict is the last line about the drive as a whole, with its ratio and onset at the end.
 	Verdict Line `json:"verdict"`
 	// Now is the final state of the probe, and Traffic that of the traffic; nil when the history has
 	// none.

@@ -163,7 +163,7 @@ func end(what string, n drift.Explanation) []document.Block {
 	}
 	baseline := fmt.Sprintf("At the end: %s is %s, learned from %s in %s", what, n.Maturity, units.Plural(n.Rounds, "round"), units.Plural(n.Blocks, "block"))
 	if n.UnjudgedBlocks > 0 {
-		baseline += fmt.Sprintf("; %s not judged: more load than it has seen", units.Plural(n.UnjudgedBlocks, "block"))
+		baseline += fmt.Sprintf("; %s not judged: it had not seen such load from others", units.Plural(n.UnjudgedBlocks, "block"))
 	}
 	blocks := []document.Block{document.Gap{}, document.Sentence(baseline)}
 	for _, s := range n.Statistics {

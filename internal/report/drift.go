@@ -197,7 +197,7 @@ func BaselineText(probe record.ProbeStatus) string {
 	case record.Final:
 	}
 	if n := probe.UnjudgedBlocks; n > 0 {
-		text += fmt.Sprintf("; %s not judged: more load than it has seen", units.Plural(n, "five-minute block"))
+		text += fmt.Sprintf("; %s not judged: it had not seen such load from others", units.Plural(n, "block"))
 	}
 	return text
 }

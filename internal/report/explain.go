@@ -73,7 +73,7 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 	}
 	if x.UnjudgedBlocks > 0 {
 		about.Blocks = append(about.Blocks, document.Sentence(
-			units.Plural(x.UnjudgedBlocks, "five-minute block")+" not judged: more load from others than the baseline has seen"))
+			units.Plural(x.UnjudgedBlocks, "block")+" not judged: the baseline had not seen such load from others"))
 	}
 	about.Blocks = append(about.Blocks, workBlocks(x.Explanation)...)
 	for _, n := range x.Notes {
@@ -86,12 +86,12 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 	return []document.Block{head, about}
 }
 
-// baselineText describes a baseline: "final baseline of 2 880 rounds in 288 five-minute blocks, under 0 to 43 % load
+// baselineText describes a baseline: "final baseline of 2 880 rounds in 288 blocks, under 0 to 43 % load
 // from others".
 func baselineText(x drift.Explanation) string {
 	text := fmt.Sprintf("%s baseline of %s", x.Maturity, units.Plural(x.Rounds, "round"))
 	if x.Blocks > 0 {
-		text += fmt.Sprintf(" in %s", units.Plural(x.Blocks, "five-minute block"))
+		text += fmt.Sprintf(" in %s", units.Plural(x.Blocks, "block"))
 	}
 	if x.MinLoad == x.MaxLoad {
 		return text + fmt.Sprintf(", under %s load from others", units.Percent(x.MaxLoad))

@@ -22,7 +22,10 @@ func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
 		"degraded: 50 % slower than its 11 peers, by its probes, together with others": {
 			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes"}, Peers: 11, Scope: record.ScopeBatch,
 		},
-		"severe: by its traffic, not slow now; the verdict is held, because the trouble came back within a week": {Verdict: record.Severe, Witnesses: []string{"traffic"}, Held: true},
+		"severe: by its traffic, better now; the verdict is held, because the trouble came back within a week": {Verdict: record.Severe, Witnesses: []string{"traffic"}, Held: true},
+		"severe: by its traffic, not judged now; the verdict is held, because the trouble came back within a week": {
+			Verdict: record.Severe, Witnesses: []string{"traffic"}, Held: true, Unjudged: &record.WhyUnjudged{Reason: record.ReasonNoRounds},
+		},
 		"unknown: rounds were refused": {Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy}},
 		"degraded: 50 % slower than before when last compared, 2026-03-02 12:00:00 +02:00 (rounds were refused), by its probes": {
 			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes"}, ThanBefore: []string{"probes"},

@@ -40,7 +40,11 @@ func VerdictDetail(v record.Judgement, moment func(time.Time) string) string {
 		parts = append(parts, "together with others")
 	}
 	if v.Held {
-		parts = append(parts, "not slow now; the verdict is held, because the trouble came back within a week")
+		now := "better now"
+		if v.Unjudged != nil {
+			now = "not judged now"
+		}
+		parts = append(parts, now+"; the verdict is held, because the trouble came back within a week")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -41,5 +41,6 @@ func (d Dir) DropGone(here []string, most int) (dropped []string, err error) {
 
 // pinned reports whether a baseline of the target is pinned.
 func (t Target) pinned() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(t.Probes)), func(s drift.State) bool { return s.Pinned(nil) })
+	all := slices.AppendSeq(slices.Collect(maps.Values(t.Probes)), maps.Values(t.Idle))
+	return slices.ContainsFunc(all, func(s drift.State) bool { return s.Pinned(nil) })
 }

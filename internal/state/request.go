@@ -249,11 +249,25 @@ func (r Request) Change(t *Target, now time.Time) error {
 	if len(refused) > 0 {
 		return fmt.Errorf("%s of %s: %w", r, r.Target, refused.join())
 	}
-	t.Probes, t.Traffic = changed, traffic
+	t.Probes, t.Traffic, t.Idle = changed, traffic, r.idle(t.Idle, now)
 	if len(changed) == 0 { // everything is forgotten, including the mount point
 		t.MountPoint = ""
 	}
 	return nil
+}
+
+// idle returns the states of the probes that do not run now after the request. To forget or to unpin a target concerns them, too.
+func (r Request) idle(states map[string]drift.State, now time.Time) map[string]drift.State {
+	if r.Probe != "" || r.Accept != "" || r.Pin != nil && *r.Pin {
+		return states
+	}
+	after := map[string]drift.State{}
+	for name, state := range states {
+		if s, keep, err := r.changed(state, now); keep || err != nil {
+			after[name] = s
+		}
+	}
+	return after
 }
 
 // changed returns the state of one probe after the request, and whether to keep it.

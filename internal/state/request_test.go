@@ -110,3 +110,32 @@ func TestTrafficIsAcceptedAndForgottenWithItsTarget(t *testing.T) {
 	require.NoError(t, state.Request{Target: id}.Change(&target, now))
 	assert.Nil(t, target.Traffic)
 }
+
+// Without a daemon, too, blocks are as long as the interval of the probe needs them.
+func TestBlocksOfRareRoundsAreLongWithoutADaemon(t *testing.T) {
+	target := state.Target{
+		ID: id, Probes: map[string]drift.State{"read-4k": {}, "read-8k": {}},
+		Defined: map[string]record.Probe{"read-4k": {Name: "read-4k", Interval: 20 * time.Minute}},
+	}
+	trackers, err := target.Trackers(drift.Default())
+	require.NoError(t, err)
+	assert.EqualValues(t, 12, trackers[0].Slots())
+	assert.EqualValues(t, 1, trackers[1].Slots(), "an earlier version did not store the interval")
+}
+
+// To unpin or to forget a target concerns the probes, too, that the configuration leaves out now.
+func TestProbesThatAreLeftOutAreUnpinnedAndForgottenWithTheirTarget(t *testing.T) {
+	well := followed("none", 1.5)
+	pinned, err := well.Pin()
+	require.NoError(t, err)
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	no := false
+	target := state.Target{ID: id, Probes: map[string]drift.State{"read-4k": well}, Idle: map[string]drift.State{"read-8k": well, "read-16k": pinned}}
+	require.NoError(t, state.Request{Target: id, Probe: "read-4k"}.Change(&target, now))
+	assert.Len(t, target.Idle, 2, "only the probe was meant")
+	require.NoError(t, state.Request{Target: id}.Change(&target, now))
+	assert.Equal(t, map[string]drift.State{"read-16k": pinned}, target.Idle, "a pinned baseline stays")
+	target.Probes["read-4k"] = well
+	require.NoError(t, state.Request{Target: id, Pin: &no}.Change(&target, now))
+	assert.False(t, target.Idle["read-16k"].Pinned(nil))
+}

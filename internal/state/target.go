@@ -21,6 +21,10 @@ type Target struct {
 	File   bool                   `json:"file,omitempty"`
 	Device record.Device          `json:"device"` // as last seen
 	Probes map[string]drift.State `json:"probes"`
+	// Idle is the same of probes that the configuration leaves out now, until it has them again.
+	Idle map[string]drift.State `json:"idle_probes,omitempty"`
+	// Defined says what each probe was when it ran last. What was learned of other I/O is void.
+	Defined map[string]record.Probe `json:"defined_probes,omitempty"`
 	// Traffic is the state of the device's own traffic; nil if nothing is known.
 	Traffic *drift.State     `json:"traffic,omitempty"`
 	Pool    *probe.PoolState `json:"pool,omitempty"`
@@ -78,6 +82,9 @@ func (t *Target) inherit() {
 	for _, s := range t.Probes {
 		inherit(s)
 	}
+	for _, s := range t.Idle {
+		inherit(s)
+	}
 	if t.Traffic != nil {
 		inherit(*t.Traffic)
 	}
@@ -123,6 +130,7 @@ func (t Target) Trackers(settings drift.Settings) ([]Tracker, error) {
 	var problems []error
 	for _, name := range t.ProbeNames() {
 		tracker := drift.NewTracker(settings)
+		tracker.Every(t.Defined[name].Interval)
 		if err := tracker.Restore(t.Probes[name]); err != nil {
 			problems = append(problems, fmt.Errorf("state of %s, probe %s: %w", t.ID, name, err))
 			continue

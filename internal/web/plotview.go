@@ -64,7 +64,7 @@ func newPlot(x drift.Explanation) *plot.Plot {
 		low, high = min(low, b.Ratios[i]), max(high, b.Ratios[i])
 	}
 	p.Title = fmt.Sprintf("%s of the last %s: %s to %s slower than the baseline", s.Statistic.Short(),
-		units.Plural(len(x.Recent), "five-minute block"), units.Ratio(low), units.Ratio(high))
+		units.Plural(len(x.Recent), "block"), units.Ratio(low), units.Ratio(high))
 	if s.NoiseUpper > 0 {
 		normal := fmt.Sprintf("normal is %s to %s", units.Ratio(s.NoiseLower), units.Ratio(s.NoiseUpper))
 		p.Title += "; " + normal

@@ -19,7 +19,7 @@ func TestWhatWasNotJudgedIsNotPlotted(t *testing.T) {
 	}
 	p := newPlot(x)
 	require.NotNil(t, p)
-	assert.Contains(t, p.Title, "2 five-minute blocks: 1.50× to 2.00× slower")
+	assert.Contains(t, p.Title, "2 blocks: 1.50× to 2.00× slower")
 	var plotted []float64
 	for _, s := range p.Series {
 		for _, point := range s.Points {
