@@ -264,6 +264,24 @@ func TestMemoryIsNoDrive(t *testing.T) {
 	assert.True(t, errors.Is(err, target.ErrMemory) || errors.Is(err, target.ErrNoDirectIO), "%v", err) // depends on the kernel
 }
 
+// ext4 accepts O_DIRECT on a file whose data goes through the journal, and answers from the page cache.
+func TestAFileWithoutDirectReadsIsRefused(t *testing.T) {
+	loop := testenv.LoopDevice(t, 256*mib, testenv.Options{})
+	dir := testenv.Ext4On(t, loop)
+	require.NoError(t, unix.Unmount(dir, 0))
+	require.NoError(t, unix.Mount(loop.Path, dir, "ext4", 0, "data=journal"))
+	path := filepath.Join(dir, "data")
+	require.NoError(t, os.WriteFile(path, make([]byte, 8192), 0o600))
+	_, err := target.OpenExisting(path)
+	assert.ErrorIs(t, err, target.ErrNoDirectIO)
+	o := options()
+	o.Progress = func(int64, int64) { assert.Fail(t, "filled in vain") }
+	_, err = target.PrepareFile(t.Context(), filepath.Join(dir, "probe"), o)
+	require.ErrorIs(t, err, target.ErrNoDirectIO)
+	assert.ErrorContains(t, err, "data=journal")
+	assert.Equal(t, []string{"data", "lost+found"}, testenv.Names(t, dir))
+}
+
 func TestAFillThatIsInterruptedLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	stop := errors.New("Ctrl-C")

@@ -118,6 +118,10 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 	if err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
 		return fillError(d.path, size, err)
 	}
+	block, err := d.fileBlockBytes()
+	if err != nil {
+		return err
+	}
 	buffer, err := alignedBuffer(chunk)
 	if err != nil {
 		return err
@@ -153,10 +157,6 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 		return fillError(d.path, size, err)
 	}
 	text, err := header{Made: headerMade, Note: headerNote, Version: headerVersion, Seed: data.seed, Size: size}.encode()
-	if err != nil {
-		return err
-	}
-	block, err := d.fileBlockBytes()
 	if err != nil {
 		return err
 	}
