@@ -47,7 +47,8 @@ func TestSelect(t *testing.T) {
 		{
 			"hard disks, unless named", []record.Device{
 				turning("sas", "naa.5000c500a0000002"), turning("sata", "t10.ATA     ST4000NM0035   ZC1", "ata-ST4000NM0035_ZC1", "wwn-0x5000c500a0000003"),
-			}, nil, nil, []string{hard + named, hard + named},
+				turning("scsi", "naa.5000c500a0000004"), // passed through by a RAID controller, such as those of megaraid_sas
+			}, nil, nil, []string{hard + named, hard + named, hard + named},
 		},
 		{
 			"hard disks, by transport", []record.Device{turning("sas", "naa.5000c500a0000002")},
@@ -77,6 +78,15 @@ func TestSelect(t *testing.T) {
 			"patterns", []record.Device{disk("nvme0n1"), disk("nvme1n1"), disk("sda")},
 			[]device.Rule{{Name: "nvme*"}, {ID: "id-sd[a]"}},
 			[]device.Rule{{ByID: "nvme-nvme1?1"}}, []string{"", excluded + "by-id nvme-nvme1?1", ""},
+		},
+		{
+			"a slash is like any other character", []record.Device{
+				{Name: "sdb", Model: "Generic- SD/MMC", Kind: record.KindDisk, SizeBytes: 100},
+				{Name: "cciss/c0d0", Model: "PERC 6/i", Kind: record.KindDisk, SizeBytes: 100},
+			},
+			[]device.Rule{{Name: "*"}},
+			[]device.Rule{{Model: "Generic*"}, {Name: "cciss/*", Model: "PERC 6?i"}},
+			[]string{excluded + "model Generic*", excluded + "name cciss/*, model PERC 6?i"},
 		},
 		{
 			"all that is set must match", []record.Device{disk("nvme0n1")},
