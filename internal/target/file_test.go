@@ -273,12 +273,12 @@ func TestAFileWithoutDirectReadsIsRefused(t *testing.T) {
 	path := filepath.Join(dir, "data")
 	require.NoError(t, os.WriteFile(path, make([]byte, 8192), 0o600))
 	_, err := target.OpenExisting(path)
-	assert.ErrorIs(t, err, target.ErrNoDirectIO)
+	require.ErrorIs(t, err, target.ErrNoDirectIO)
 	o := options()
 	o.Progress = func(int64, int64) { assert.Fail(t, "filled in vain") }
 	_, err = target.PrepareFile(t.Context(), filepath.Join(dir, "probe"), o)
 	require.ErrorIs(t, err, target.ErrNoDirectIO)
-	assert.ErrorContains(t, err, "data=journal")
+	require.ErrorContains(t, err, "data=journal")
 	assert.Equal(t, []string{"data", "lost+found"}, testenv.Names(t, dir))
 }
 
