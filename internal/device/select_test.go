@@ -26,6 +26,7 @@ func TestSelect(t *testing.T) {
 	parted := disk("sdb")
 	parted.Children = []string{"sdb1"}
 
+	const noSize = "it has no size: it is not ready, or has blocks that the kernel cannot use, such as 520 bytes or metadata; the kernel log says which"
 	const excluded = "excluded by the rule: "
 	const hard = "a hard disk: probes would keep it from spinning down, and wear it"
 	const named = "; watched only when an include rule names it"
@@ -42,7 +43,7 @@ func TestSelect(t *testing.T) {
 		}, nil, nil, []string{
 			"", "a loop device: what is measured is the file below" + named, "it is memory" + named, "it is memory" + named,
 			"an optical drive" + named, "a network device" + named, "a floppy drive" + named, "a ZFS volume, made of other devices" + named, "raw flash memory" + named,
-			"made of other devices" + named, "made of sda, sdb" + named, "it has no size: there is no medium in it",
+			"made of other devices" + named, "made of sda, sdb" + named, noSize,
 		}},
 		{
 			"hard disks, unless named", []record.Device{
@@ -72,7 +73,11 @@ func TestSelect(t *testing.T) {
 		},
 		{
 			"no size, though included", []record.Device{{Name: "sdx", Kind: record.KindDisk}},
-			[]device.Rule{{Name: "sdx"}}, nil, []string{"it has no size: there is no medium in it"},
+			[]device.Rule{{Name: "sdx"}}, nil, []string{noSize},
+		},
+		{
+			"no medium", []record.Device{{Name: "sdx", Kind: record.KindDisk, Removable: true}},
+			nil, nil, []string{"it has no size: there is no medium in it"},
 		},
 		{
 			"patterns", []record.Device{disk("nvme0n1"), disk("nvme1n1"), disk("sda")},
