@@ -122,6 +122,10 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 	if err != nil {
 		return err
 	}
+	filesystem, err := d.statfs()
+	if err != nil {
+		return err
+	}
 	buffer, err := alignedBuffer(chunk)
 	if err != nil {
 		return err
@@ -143,6 +147,11 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 			return fillError(d.path, size, err)
 		case n == 0 || n%contentBlock != 0:
 			return fillError(d.path, size, unix.ENOSPC)
+		}
+		if off == 0 { // before the memory is filled
+			if err := d.refuseMemoryBelow(filesystem, buffer.p[:max(contentBlock, block)]); err != nil {
+				return fmt.Errorf("fill %s: %w", d.path, err)
+			}
 		}
 		off += int64(n)
 		if o.Progress != nil {
