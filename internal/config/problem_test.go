@@ -77,6 +77,9 @@ func TestProblems(t *testing.T) {
 			`line 1: fill_rate: "` + strings.Repeat("9", 60) + `…" is too large for a size; want at most 8388607TiB`},
 
 		// Values.
+		{"paths for the names of devices", "devices:\n  include: [{name: /dev/sda}]\n  exclude: [{by_id: /dev/disk/by-id/ata-*}]\n",
+			"line 2: devices.include[0].name: \"/dev/sda\" is not a name; want one without a directory, e.g. nvme0n1, or with by_id one of those in /dev/disk/by-id\n" +
+				"line 3: devices.exclude[0].by_id: \"/dev/disk/by-id/ata-*\" is not a name; want one without a directory, e.g. nvme0n1, or with by_id one of those in /dev/disk/by-id"},
 		{"no listener", "listen: []\n", "line 1: listen: has no address; want host:port or :port, e.g. 127.0.0.1:10040, [::1]:10040, :10040"},
 		{"often", "discovery_interval: 999ms\n", `line 1: discovery_interval: "999ms" is too small; want 1s or more`},
 		{"no rounds", "rounds_at_once: 0\n", `line 1: rounds_at_once: "0" is out of range; want 1 to 64`},

@@ -121,6 +121,12 @@ func glob(dst *string) scalar[string] {
 	})
 }
 
+// nameGlob is a glob of names in a directory. That of a path would never match, and a device that it is to exclude would be read.
+func nameGlob(dst *string) scalar[string] {
+	return valid(glob(dst), "a name", "one without a directory, e.g. nvme0n1, or with by_id one of those in /dev/disk/by-id", "^([^/]|$)",
+		func(v string) bool { return !strings.HasPrefix(v, "/") })
+}
+
 // printable is a rule for all texts.
 func printable[T ~string]() rule[T] {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }

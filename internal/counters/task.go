@@ -94,7 +94,15 @@ type ProcessIO struct {
 // ReadProcessIO reads /proc/PID/io (Documentation/filesystems/proc.rst). The error
 // matches os.ErrNotExist if the process is gone or the kernel does not count I/O.
 func ReadProcessIO(fs sysfs.FS, pid int) (ProcessIO, error) {
-	data, err := fs.Bytes(path.Join("/proc", strconv.Itoa(pid), "io"))
+	return readIO(fs, path.Join("/proc", strconv.Itoa(pid), "io"))
+}
+
+// ReadThreadIO is like ReadProcessIO, for the calling thread. The caller must have locked its
+// goroutine to the thread, and fs must be the process's own view.
+func ReadThreadIO(fs sysfs.FS) (ProcessIO, error) { return readIO(fs, "/proc/thread-self/io") }
+
+func readIO(fs sysfs.FS, file string) (ProcessIO, error) {
+	data, err := fs.Bytes(file)
 	if errors.Is(err, unix.ESRCH) {
 		err = fmt.Errorf("%w: %w", os.ErrNotExist, err)
 	}
@@ -106,7 +114,7 @@ func ReadProcessIO(fs sysfs.FS, pid int) (ProcessIO, error) {
 		p.Written, err = parseColon(data, "write_bytes")
 	}
 	if err != nil {
-		return ProcessIO{}, fmt.Errorf("parse the I/O of process %d: %w", pid, err)
+		return ProcessIO{}, fmt.Errorf("parse %s: %w", file, err)
 	}
 	return p, nil
 }

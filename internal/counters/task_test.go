@@ -65,7 +65,7 @@ func TestReadProcessIO(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, counters.ProcessIO{Read: 24326144, Written: 4096}, got)
 	_, err = counters.ReadProcessIO(fs, 8)
-	require.ErrorContains(t, err, "process 8")
+	require.ErrorContains(t, err, "/proc/8/io")
 	_, err = counters.ReadProcessIO(fs, 9)
 	require.ErrorContains(t, err, "no read_bytes")
 	_, err = counters.ReadProcessIO(fs, 1)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
@@ -65,6 +66,20 @@ func TestClonesAreRefusedByName(t *testing.T) {
 				require.ErrorIs(t, err, device.ErrAmbiguousID, name)
 			}
 		})
+	}
+}
+
+// Paths have one serial number. Some makers give a whole batch of drives one wwid.
+func TestDrivesWithSerialNumbersOfTheirOwnAreNoPaths(t *testing.T) {
+	drive := func(name, serial string) record.Device {
+		return record.Device{Name: name, WWID: "naa.5000000000000001", Serial: serial, SizeBytes: 1e12}
+	}
+	for serial, remedy := range map[string]string{
+		"S2": "their serial numbers differ, so their maker gave several drives one identifier: exclude all but one to watch that",
+		"S1": "multipath device", "": "multipath device",
+	} {
+		err := &device.AmbiguousIDError{ID: "naa.5000000000000001", Devices: []record.Device{drive("sda", "S1"), drive("sdb", serial)}}
+		assert.ErrorContains(t, err, remedy)
 	}
 }
 

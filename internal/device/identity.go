@@ -40,11 +40,24 @@ func (e *AmbiguousIDError) Error() string {
 		candidates[i] = fmt.Sprintf("%s (%s)", d.Name, strings.Join(facts, ", "))
 	}
 	remedy := "a wwid (NVMe: NGUID, EUI-64 or UUID) or a serial number of its own would tell each from the others"
-	if e.ID == e.Devices[0].WWID && !strings.HasPrefix(e.ID, "nvme.") { // such a wwid is derived from the serial number
+	switch {
+	case e.ID != e.Devices[0].WWID || strings.HasPrefix(e.ID, "nvme."): // such a wwid is derived from the serial number
+	case e.ownSerials():
+		remedy = "their serial numbers differ, so their maker gave several drives one identifier: exclude all but one to watch that"
+	default:
 		remedy = "paths to one drive belong into a multipath device (nvme_core.multipath=Y, or dm-multipath and an include rule for it); " +
 			"a copy needs an identifier of its own"
 	}
 	return fmt.Sprintf("%v %s: claimed by %s; %s", ErrAmbiguousID, e.ID, strings.Join(candidates, " and by "), remedy)
+}
+
+// ownSerials reports whether each device has a serial number that no other one has.
+func (e *AmbiguousIDError) ownSerials() bool {
+	serials := map[string]bool{"": true}
+	for _, d := range e.Devices {
+		serials[d.Serial] = true
+	}
+	return len(serials) == len(e.Devices)+1
 }
 
 // Unwrap returns ErrAmbiguousID.

@@ -11,7 +11,7 @@ import (
 )
 
 // Rule matches a device if every field that is set matches. The strings are shell
-// patterns (path.Match). The zero Rule matches nothing.
+// patterns (path.Match, but * and ? match a slash, too: models have them). The zero Rule matches nothing.
 type Rule struct {
 	Name      string // the kernel's name, "nvme*"
 	ID        string // the stable identity
@@ -56,8 +56,9 @@ func (r Rule) String() string {
 // matches reports whether a pattern is not set or matches one of the values. A
 // malformed pattern matches nothing; configurations with one are refused when read.
 func matches(pattern string, values ...string) bool {
+	flat := func(text string) string { return strings.ReplaceAll(text, "/", "\x00") } // for path.Match, a slash is special
 	return pattern == "" || slices.ContainsFunc(values, func(value string) bool {
-		ok, err := path.Match(pattern, value)
+		ok, err := path.Match(flat(pattern), flat(value))
 		return ok && err == nil
 	})
 }

@@ -85,7 +85,11 @@ func unwanted(d record.Device, include, exclude []Rule) string {
 	if i := slices.IndexFunc(exclude, func(r Rule) bool { return r.Match(d) }); i >= 0 {
 		return "excluded by the rule: " + exclude[i].String()
 	}
-	if d.SizeBytes <= 0 {
+	switch {
+	case d.SizeBytes > 0:
+	case d.Kind == record.KindDisk && !d.Removable: // NVMe and SCSI drives with such a format have a capacity of 0
+		return "it has no size: it is not ready, or has blocks that the kernel cannot use, such as 520 bytes or metadata; the kernel log says which"
+	default:
 		return "it has no size: there is no medium in it"
 	}
 	matched, named := len(include) == 0, false
@@ -139,11 +143,12 @@ func special(d record.Device) string {
 // controllers. A virtual machine often has nothing else to watch. A real drive has a
 // 64-bit name that its maker has registered (NAA 5, SPC-5 section 7.7.6.6.5); the others
 // have none, or one of 128 bits (NAA 6). Older kernels prefer another name for SATA
-// drives; then the name from udev decides.
+// drives; then the name from udev decides. Drives that a RAID controller passes through
+// unchanged have only "scsi" for a transport, because its driver reports no other.
 func hardDisk(d record.Device) bool {
 	registered := strings.HasPrefix(d.WWID, "naa.5") ||
 		slices.ContainsFunc(d.ByID, func(name string) bool { return strings.HasPrefix(name, "wwn-0x5") })
-	return d.Rotational && registered && (d.Transport == "sata" || d.Transport == "sas")
+	return d.Rotational && registered && slices.Contains([]string{"sata", "sas", "scsi"}, d.Transport)
 }
 
 // Spins reports whether a device is a hard disk, or is made of others and rotational:

@@ -26,6 +26,7 @@ func TestSelect(t *testing.T) {
 	parted := disk("sdb")
 	parted.Children = []string{"sdb1"}
 
+	const noSize = "it has no size: it is not ready, or has blocks that the kernel cannot use, such as 520 bytes or metadata; the kernel log says which"
 	const excluded = "excluded by the rule: "
 	const hard = "a hard disk: probes would keep it from spinning down, and wear it"
 	const named = "; watched only when an include rule names it"
@@ -42,12 +43,13 @@ func TestSelect(t *testing.T) {
 		}, nil, nil, []string{
 			"", "a loop device: what is measured is the file below" + named, "it is memory" + named, "it is memory" + named,
 			"an optical drive" + named, "a network device" + named, "a floppy drive" + named, "a ZFS volume, made of other devices" + named, "raw flash memory" + named,
-			"made of other devices" + named, "made of sda, sdb" + named, "it has no size: there is no medium in it",
+			"made of other devices" + named, "made of sda, sdb" + named, noSize,
 		}},
 		{
 			"hard disks, unless named", []record.Device{
 				turning("sas", "naa.5000c500a0000002"), turning("sata", "t10.ATA     ST4000NM0035   ZC1", "ata-ST4000NM0035_ZC1", "wwn-0x5000c500a0000003"),
-			}, nil, nil, []string{hard + named, hard + named},
+				turning("scsi", "naa.5000c500a0000004"), // passed through by a RAID controller, such as those of megaraid_sas
+			}, nil, nil, []string{hard + named, hard + named, hard + named},
 		},
 		{
 			"hard disks, by transport", []record.Device{turning("sas", "naa.5000c500a0000002")},
@@ -71,12 +73,25 @@ func TestSelect(t *testing.T) {
 		},
 		{
 			"no size, though included", []record.Device{{Name: "sdx", Kind: record.KindDisk}},
-			[]device.Rule{{Name: "sdx"}}, nil, []string{"it has no size: there is no medium in it"},
+			[]device.Rule{{Name: "sdx"}}, nil, []string{noSize},
+		},
+		{
+			"no medium", []record.Device{{Name: "sdx", Kind: record.KindDisk, Removable: true}},
+			nil, nil, []string{"it has no size: there is no medium in it"},
 		},
 		{
 			"patterns", []record.Device{disk("nvme0n1"), disk("nvme1n1"), disk("sda")},
 			[]device.Rule{{Name: "nvme*"}, {ID: "id-sd[a]"}},
 			[]device.Rule{{ByID: "nvme-nvme1?1"}}, []string{"", excluded + "by-id nvme-nvme1?1", ""},
+		},
+		{
+			"a slash is like any other character", []record.Device{
+				{Name: "sdb", Model: "Generic- SD/MMC", Kind: record.KindDisk, SizeBytes: 100},
+				{Name: "cciss/c0d0", Model: "PERC 6/i", Kind: record.KindDisk, SizeBytes: 100},
+			},
+			[]device.Rule{{Name: "*"}},
+			[]device.Rule{{Model: "Generic*"}, {Name: "cciss/*", Model: "PERC 6?i"}},
+			[]string{excluded + "model Generic*", excluded + "name cciss/*, model PERC 6?i"},
 		},
 		{
 			"all that is set must match", []record.Device{disk("nvme0n1")},

@@ -112,7 +112,8 @@ func (d *direct) statfs() (unix.Statfs_t, error) {
 }
 
 // fileBlockBytes returns the size of which offsets and lengths of direct I/O on a file must be multiples. It
-// returns 0 if the kernel does not say (before Linux 6.1, and on some filesystems).
+// returns 0 if the kernel does not say (before Linux 6.1, and on some filesystems). It returns ErrNoDirectIO if the
+// filesystem accepts O_DIRECT and nevertheless uses the page cache.
 func (d *direct) fileBlockBytes() (int64, error) {
 	var st unix.Statx_t
 	err := uninterrupted(func() error {
@@ -120,6 +121,10 @@ func (d *direct) fileBlockBytes() (int64, error) {
 	})
 	if err != nil {
 		return 0, &fs.PathError{Op: "statx", Path: d.path, Err: err}
+	}
+	if st.Mask&unix.STATX_DIOALIGN != 0 && st.Dio_offset_align == 0 {
+		return 0, fmt.Errorf("open %s: %w: the filesystem ignores it for this file, as ext4 does with data=journal or encryption; "+
+			"use another filesystem or directory", d.path, ErrNoDirectIO)
 	}
 	return int64(st.Dio_offset_align), nil
 }

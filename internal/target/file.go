@@ -210,6 +210,9 @@ func (f *File) verify() error {
 		return fmt.Errorf("open %s: %w: %d bytes, %d of them allocated, and the header says %d",
 			f.path, ErrDamaged, st.Size, st.Blocks*512, h.Size)
 	}
+	if err := f.refuseMemoryBelow(filesystem, buffer.p); err != nil {
+		return fmt.Errorf("open %s: %w", f.path, err)
+	}
 	f.content, f.sizeBytes = content{h.Seed}, h.Size
 	want := make([]byte, block)
 	for range verifiedBlocks {

@@ -264,6 +264,61 @@ func TestMemoryIsNoDrive(t *testing.T) {
 	assert.True(t, errors.Is(err, target.ErrMemory) || errors.Is(err, target.ErrNoDirectIO), "%v", err) // depends on the kernel
 }
 
+// ext4 accepts O_DIRECT on a file whose data goes through the journal, and answers from the page cache.
+func TestAFileWithoutDirectReadsIsRefused(t *testing.T) {
+	loop := testenv.LoopDevice(t, 256*mib, testenv.Options{})
+	dir := testenv.Ext4On(t, loop)
+	require.NoError(t, unix.Unmount(dir, 0))
+	require.NoError(t, unix.Mount(loop.Path, dir, "ext4", 0, "data=journal"))
+	path := filepath.Join(dir, "data")
+	require.NoError(t, os.WriteFile(path, make([]byte, 8192), 0o600))
+	_, err := target.OpenExisting(path)
+	require.ErrorIs(t, err, target.ErrNoDirectIO)
+	o := options()
+	o.Progress = func(int64, int64) { assert.Fail(t, "filled in vain") }
+	_, err = target.PrepareFile(t.Context(), filepath.Join(dir, "probe"), o)
+	require.ErrorIs(t, err, target.ErrNoDirectIO)
+	require.ErrorContains(t, err, "data=journal")
+	assert.Equal(t, []string{"data", "lost+found"}, testenv.Names(t, dir))
+}
+
+// An overlay is as fast as what is below it, and does not say what that is. Live systems and diskless nodes have memory there.
+func TestAnOverlayOnMemoryIsNoDrive(t *testing.T) {
+	memory := t.TempDir()
+	testenv.Root(t)
+	require.NoError(t, unix.Mount("none", memory, "tmpfs", 0, "size=1g"))
+	t.Cleanup(func() { assert.NoError(t, unix.Unmount(memory, 0)) })
+	dir := overlay(t, memory)
+	require.ErrorIs(t, refused(t, dir), target.ErrMemory)
+	assert.Empty(t, testenv.Names(t, dir), "the memory is not filled")
+
+	drive := overlay(t, testenv.Ext4(t, 256*mib))
+	for range 2 { // filled, and used again
+		f, err := target.PrepareFile(t.Context(), drive, options())
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	from, err := os.ReadFile(filepath.Join(drive, target.FileName))
+	require.NoError(t, err)
+	path := filepath.Join(dir, target.FileName)
+	require.NoError(t, os.WriteFile(path, from, 0o600))
+	require.ErrorIs(t, refused(t, path), target.ErrMemory, "a probe file that was copied there, or made by an earlier version")
+}
+
+// overlay mounts an overlay whose files are in dir.
+func overlay(t *testing.T, dir string) string {
+	t.Helper()
+	merged := t.TempDir()
+	options := ""
+	for _, layer := range []string{"lowerdir", "upperdir", "workdir"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, layer), 0o700))
+		options += layer + "=" + filepath.Join(dir, layer) + ","
+	}
+	require.NoError(t, unix.Mount("overlay", merged, "overlay", 0, strings.TrimSuffix(options, ",")))
+	t.Cleanup(func() { assert.NoError(t, unix.Unmount(merged, 0)) })
+	return merged
+}
+
 func TestAFillThatIsInterruptedLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	stop := errors.New("Ctrl-C")

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
@@ -32,6 +34,26 @@ func refuseMemory(machine sysfs.FS, filesystem unix.Statfs_t) error {
 			return fmt.Errorf("%w: a parameter of OpenZFS is not known: %w", ErrNoDirectIO, err)
 		}
 		return refuseZFS(version, enabled)
+	}
+	return nil
+}
+
+// refuseMemoryBelow returns ErrMemory if the file is on an overlay and a direct read of its first block, which has been
+// written, reaches no drive. An overlay does not say on what it is; live systems and diskless nodes have it on tmpfs. The
+// kernel counts what a thread reads from drives; where it does not, nothing is refused.
+func (d *direct) refuseMemoryBelow(filesystem unix.Statfs_t, block []byte) error {
+	if filesystem.Type != unix.OVERLAYFS_SUPER_MAGIC {
+		return nil
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before, unknown := counters.ReadThreadIO(sysfs.FS{})
+	if _, err := d.ReadAt(block, 0); err != nil {
+		return readError(d.path, 0, err)
+	}
+	after, err := counters.ReadThreadIO(sysfs.FS{})
+	if unknown == nil && err == nil && after.Read == before.Read {
+		return fmt.Errorf("%w: below this overlay there is no drive; name a directory on one", ErrMemory)
 	}
 	return nil
 }

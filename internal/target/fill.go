@@ -118,6 +118,14 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 	if err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
 		return fillError(d.path, size, err)
 	}
+	block, err := d.fileBlockBytes()
+	if err != nil {
+		return err
+	}
+	filesystem, err := d.statfs()
+	if err != nil {
+		return err
+	}
 	buffer, err := alignedBuffer(chunk)
 	if err != nil {
 		return err
@@ -140,6 +148,11 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 		case n == 0 || n%contentBlock != 0:
 			return fillError(d.path, size, unix.ENOSPC)
 		}
+		if off == 0 { // before the memory is filled
+			if err := d.refuseMemoryBelow(filesystem, buffer.p[:max(contentBlock, block)]); err != nil {
+				return fmt.Errorf("fill %s: %w", d.path, err)
+			}
+		}
 		off += int64(n)
 		if o.Progress != nil {
 			o.Progress(off, size)
@@ -153,10 +166,6 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 		return fillError(d.path, size, err)
 	}
 	text, err := header{Made: headerMade, Note: headerNote, Version: headerVersion, Seed: data.seed, Size: size}.encode()
-	if err != nil {
-		return err
-	}
-	block, err := d.fileBlockBytes()
 	if err != nil {
 		return err
 	}

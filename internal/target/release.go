@@ -65,20 +65,52 @@ func (d *direct) Acquire() error {
 	return nil
 }
 
-// Acquire opens the file again after Release. Errors: ErrReplaced, ErrDamaged if it has another size now, and those of open.
-func (f *File) Acquire() error {
-	if f.released == nil {
+// acquire is like Acquire, and checks with same that the target is still as it was.
+func (d *direct) acquire(same func() error) error {
+	if d.released == nil {
 		return nil
 	}
-	if err := f.direct.Acquire(); err != nil {
+	if err := d.Acquire(); err != nil {
 		return err
 	}
-	st, err := f.stat()
-	if err == nil && st.Size != f.sizeBytes { // somebody has written something else to it
-		err = fmt.Errorf("open %s: %w: it has %d bytes, and had %d", f.path, ErrDamaged, st.Size, f.sizeBytes)
-	}
-	if err != nil {
-		return errors.Join(err, f.Release())
+	if err := same(); err != nil {
+		return errors.Join(fmt.Errorf("open %s: %w", d.path, err), d.Release())
 	}
 	return nil
+}
+
+// Acquire opens the file again after Release. Errors: ErrReplaced, ErrDamaged if it has another size now, and those of open.
+func (f *File) Acquire() error {
+	return f.acquire(func() error {
+		st, err := f.stat()
+		if err == nil && st.Size != f.sizeBytes { // somebody has written something else to it
+			err = fmt.Errorf("%w: it has %d bytes, and had %d", ErrDamaged, st.Size, f.sizeBytes)
+		}
+		return err
+	})
+}
+
+// Acquire opens the file again after Release. Errors: ErrReplaced, also if it is smaller now: reads beyond its end would
+// be I/O errors; and those of open.
+func (e *Existing) Acquire() error {
+	return e.acquire(func() error {
+		st, err := e.stat()
+		if err == nil && st.Size < e.sizeBytes {
+			err = fmt.Errorf("%w: it has %d bytes, and had %d", ErrReplaced, st.Size, e.sizeBytes)
+		}
+		return err
+	})
+}
+
+// Acquire opens the device again after Release. Errors: ErrReplaced, also if it is smaller now or has other logical
+// blocks, as after a format: reads beyond its end or of a part of a block would be I/O errors; and those of open.
+func (d *Device) Acquire() error {
+	return d.acquire(func() error {
+		now, err := checkDevice(d.direct, "")
+		if err == nil && (now.sizeBytes < d.sizeBytes || now.blockBytes != d.blockBytes) {
+			err = fmt.Errorf("%w: it has %d bytes in blocks of %d, and had %d in blocks of %d",
+				ErrReplaced, now.sizeBytes, now.blockBytes, d.sizeBytes, d.blockBytes)
+		}
+		return err
+	})
 }
