@@ -84,7 +84,7 @@ generate: ## rewrite what ships and is made from code: dashboards, monitoring, d
 	go generate ./...
 
 golden: generate ## rewrite those, and the expected outputs of tests
-	go test ./internal/config ./internal/device ./internal/export ./internal/replay ./internal/report ./internal/suite ./internal/web -update
+	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update", false, "rewrite' internal | xargs dirname | sed 's|^|./|') -update
 
 fixtures: ## capture a fixture of this machine's /sys and /proc
 	scripts/capture-fixture.sh

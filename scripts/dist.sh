@@ -22,14 +22,8 @@ mkdir "$out/man" "$out/completions"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH TZ=UTC
 
-# A commit without a tag sorts before every version, a release candidate before its
-# release, and neither format allows a hyphen in the number.
 version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo unknown)}
-case "$version" in
-v[0-9]* | [0-9]*.*) number=${version#v} ;;
-*) number=0.0.0~$version ;;
-esac
-VERSION=$(sed -E 's/-(alpha|beta|rc)/~\1/; s/-/./g' <<<"$number")
+VERSION=$(scripts/package-version.sh "$version" "$SOURCE_DATE_EPOCH")
 export VERSION
 
 build() { # ARCH FILE

@@ -6,6 +6,8 @@ case "$1" in
 remove | 0)
 	if [ -d /run/systemd/system ]; then
 		systemctl --quiet disable --now ssdprobe.socket ssdprobe.service
+	elif command -v systemctl >/dev/null; then # an image, in which nothing runs
+		systemctl --quiet disable ssdprobe.socket ssdprobe.service
 	fi
 	;;
 esac

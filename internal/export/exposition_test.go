@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
@@ -24,6 +25,19 @@ func TestExposition(t *testing.T) {
 	s := recordtest.Snapshot()
 	_, text := exposition(t, gather(t, s, observed(s)))
 	golden(t, filepath.Join("testdata", "snapshot.prom"), text)
+}
+
+func TestTheHelpOfRoundsNamesEveryOutcome(t *testing.T) {
+	s := recordtest.Snapshot()
+	help := ""
+	for _, family := range gather(t, s, observed(s)) {
+		if family.GetName() == "ssdprobe_probe_rounds_total" {
+			help = family.GetHelp()
+		}
+	}
+	for _, outcome := range record.Outcomes() {
+		assert.Contains(t, help, outcome, "docs/metrics.md is made from it")
+	}
 }
 
 func TestPromlintHasNothingToSay(t *testing.T) {

@@ -178,8 +178,9 @@ func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 	write(t, filepath.Join(root, "etc", "ssdprobe", "ssdprobe.yaml"),
 		"devices: {enabled: false}\nfiles: [{path: /srv/data/ssdprobe, size: 16MiB}]\n"+quick, 0o644)
 
-	require.Contains(t, files[0], "ReadWritePaths=/srv/data/ssdprobe")
-	c.exec("install", "--directory", "--mode", "0700", "/srv/data/ssdprobe")
+	require.Contains(t, files[0], "ReadWritePaths=-/srv/data/ssdprobe")
+	c.exec("mount", "--make-rshared", "/") // as systemd has it outside of containers
+	c.exec("mkdir", "/srv/data")           // where a filesystem is mounted later
 	override("ssdprobe.service", "files", files[0])
 	require.Contains(t, files[1], "Requires=ssdprobe.socket")
 	override("ssdprobe.service", "socket", files[1])
@@ -199,10 +200,12 @@ func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 		}
 		return string(out)
 	}
-	c.eventually("it is ready", func() bool { return get("-/ready") == "ready\n" })
+	c.eventually("it answers although the filesystem of the file is not mounted", func() bool { return get("-/healthy") == "healthy\n" })
+	c.exec("install", "--directory", "--mode", "0700", "/root/data/ssdprobe")
+	c.exec("mount", "--bind", "/root/data", "/srv/data")
 	good := regexp.MustCompile(`(?m)^ssdprobe_probe_rounds_total\{.*outcome="ok".*\} [1-9]`)
 	c.eventually("a good round on the file", func() bool { return good.MatchString(get("metrics")) })
-	assert.FileExists(t, filepath.Join(root, "srv", "data", "ssdprobe", "ssdprobe.dat"))
+	assert.FileExists(t, filepath.Join(root, "root", "data", "ssdprobe", "ssdprobe.dat"))
 }
 
 // The I/O of applications is timed with the drop-in of docs/install-systemd.md. Without it one reason is logged.
