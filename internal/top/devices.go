@@ -164,11 +164,13 @@ func (d *devices) current() ([]listed, error) {
 	return slices.DeleteFunc(slices.Clone(d.known), func(l listed) bool { return !l.whole && !d.watched(l.ID) }), d.err
 }
 
-// sampled returns the devices to show, for the sampler.
+// sampled returns the devices for the sampler: also those that are not shown, as the daemon may say in a moment that it watches
+// them.
 func (d *devices) sampled() []traffic.Device {
-	shown, _ := d.current()
-	all := make([]traffic.Device, len(shown))
-	for i, l := range shown {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := make([]traffic.Device, len(d.known))
+	for i, l := range d.known {
 		all[i] = traffic.Device{ID: l.ID, Number: l.Number, Controllers: l.Controllers}
 	}
 	return all

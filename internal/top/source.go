@@ -86,8 +86,7 @@ func (s *Source) guarded() {
 	}
 }
 
-// ShowAll sets whether devices that are not whole disks are shown, too. A device that appears has a row after
-// one interval.
+// ShowAll sets whether devices that are not whole disks are shown, too.
 func (s *Source) ShowAll(all bool) { s.devices.setAll(all) }
 
 // second processes what all devices had counted at the end of a second.
