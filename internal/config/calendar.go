@@ -101,7 +101,7 @@ func (c *Calendar) form() section {
 // override ours, nor an interval (@every), which has no time of day.
 func scheduled(dst *string) scalar[string] {
 	const (
-		want    = "five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily"
+		want    = "five fields: minute, hour, day, month, weekday (0 is Sunday, 6 is Saturday); e.g. 30 3 * * 0 or @daily"
 		pattern = `^ *(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[0-9A-Za-z*?/,-]+( +[0-9A-Za-z*?/,-]+){4}) *$`
 	)
 	s := valid(text(dst), "a time", want, pattern, func(v string) bool {
