@@ -14,9 +14,12 @@ type Calendar struct {
 	TimeZone string
 }
 
+// changes is more than the time by which clocks are put forward or back.
+const changes = 3 * time.Hour
+
 // Next returns the first scheduled time after now; zero when there is none. When clocks are put forward, a time that
-// they skip is moved by as much. Cron alone would leave it out, and with it, for example, the quiet hours of that
-// night.
+// they skip is moved by as much. When they are put back, a time that they show twice is the first of both, unless the
+// schedule has every hour. Cron alone would leave out the former, and with it, for example, the quiet hours of that night.
 func (c Calendar) Next(now time.Time) (time.Time, error) {
 	zone, err := c.zone()
 	if err != nil {
@@ -27,18 +30,42 @@ func (c Calendar) Next(now time.Time) (time.Time, error) {
 		return time.Time{}, err
 	}
 	now = now.In(zone)
-	next := schedule.Next(now)
-	_, offset := now.Zone()
-	if unmoved := schedule.Next(now.In(time.FixedZone("", offset))); unmoved.Before(next) && skipped(unmoved, zone) {
-		return unmoved.In(zone), nil
+	if everyHour(schedule) {
+		return schedule.Next(now), nil
 	}
-	return next, nil
+	// Cron gets clocks that never change. They begin as those before a change that was just made: a time that was moved may
+	// still come.
+	shown := now.UTC().Add(min(offset(now), offset(now.Add(-changes))))
+	for shown = schedule.Next(shown); !shown.IsZero(); shown = schedule.Next(shown) {
+		if at := shownAt(shown, zone); at.After(now) {
+			return at, nil
+		}
+	}
+	return time.Time{}, nil
 }
 
-// skipped reports whether the clocks of a zone never show the time of day that t shows.
-func skipped(t time.Time, zone *time.Location) bool {
-	shown := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, zone)
-	return shown.Hour() != t.Hour() || shown.Minute() != t.Minute()
+func everyHour(schedule cron.Schedule) bool {
+	const star = 1 << 63 // of cron, for a field that is *
+	fields, ok := schedule.(*cron.SpecSchedule)
+	return ok && fields.Hour&star != 0
+}
+
+// shownAt returns when clocks of a zone first show what shown says as a time in UTC. If they skip it, that is when they would
+// have shown it.
+func shownAt(shown time.Time, zone *time.Location) time.Time {
+	near := time.Date(shown.Year(), shown.Month(), shown.Day(), shown.Hour(), shown.Minute(), 0, 0, zone)
+	unchanged := shown.Add(-offset(near.Add(-changes))).In(zone)
+	shows := func(t time.Time) bool { return t.Add(offset(t)).Equal(shown) }
+	if shows(near) && !shows(unchanged) {
+		return near
+	}
+	return unchanged
+}
+
+// offset returns by how much clocks are ahead of UTC.
+func offset(t time.Time) time.Duration {
+	_, seconds := t.Zone()
+	return time.Duration(seconds) * time.Second
 }
 
 // check refuses a day that no month of the schedule has.
@@ -74,7 +101,7 @@ func (c *Calendar) form() section {
 // override ours, nor an interval (@every), which has no time of day.
 func scheduled(dst *string) scalar[string] {
 	const (
-		want    = "five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily"
+		want    = "five fields: minute, hour, day, month, weekday (0 is Sunday, 6 is Saturday); e.g. 30 3 * * 0 or @daily"
 		pattern = `^ *(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[0-9A-Za-z*?/,-]+( +[0-9A-Za-z*?/,-]+){4}) *$`
 	)
 	s := valid(text(dst), "a time", want, pattern, func(v string) bool {

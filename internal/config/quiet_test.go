@@ -57,8 +57,8 @@ func TestQuietHours(t *testing.T) {
 
 func TestBadQuietHours(t *testing.T) {
 	_, err := parse("quiet_hours:\n  - schedule: 8 to 18\n  - duration: 8d\n")
-	require.EqualError(t, err, `line 2: quiet_hours[0].schedule: "8 to 18" is not a time; want five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily
-line 3: quiet_hours[1].schedule: is empty; want five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily
+	require.EqualError(t, err, `line 2: quiet_hours[0].schedule: "8 to 18" is not a time; want five fields: minute, hour, day, month, weekday (0 is Sunday, 6 is Saturday); e.g. 30 3 * * 0 or @daily
+line 3: quiet_hours[1].schedule: is empty; want five fields: minute, hour, day, month, weekday (0 is Sunday, 6 is Saturday); e.g. 30 3 * * 0 or @daily
 line 3: quiet_hours[1].duration: "8d" is out of range; want 1m to 7d`)
 }
 

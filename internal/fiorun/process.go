@@ -32,7 +32,8 @@ type process struct {
 	// ended receives how fio ended, once.
 	ended chan error
 
-	messages head // what fio wrote to its standard error
+	messages head     // what fio wrote to its standard error
+	names    []string // what to replace in messages, and by what
 	results  *os.File
 	report   chan []byte
 	tooLong  chan struct{} // closed if the report is longer than reportLimit
@@ -43,6 +44,10 @@ type process struct {
 // the user. It needs no space, is never left behind, and exists wherever fio's results
 // can be read.
 const nowhere = "/proc"
+
+// inherited returns the name by which fio opens the descriptor number i of those that are passed to it. The pipe for its
+// results precedes them.
+func inherited(i int) string { return fmt.Sprintf("/proc/self/fd/%d", 4+i) }
 
 // start runs fio with a job on its standard input. status is called with the lines of
 // fio's standard output, and fio inherits the descriptors in held.
@@ -65,7 +70,7 @@ func start(ctx context.Context, path string, args []string, job string, held []*
 		marker: "SSDPROBE_FIO=" + rand.Text(), kill: kill, ended: make(chan error, 1), messages: head{limit: 64 << 10},
 		results: results, report: make(chan []byte, 1), tooLong: make(chan struct{}),
 	}
-	p.cmd = exec.CommandContext(ctx, path, append(args, "--output=/proc/self/fd/3", "-")...)
+	p.cmd = exec.CommandContext(ctx, path, append(args, "--output="+inherited(-1), "-")...)
 	p.cmd.Stdin = strings.NewReader(job)
 	p.cmd.Stdout = &lines{line: status}
 	p.cmd.Stderr = &p.messages

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -37,12 +38,15 @@ type Request struct {
 	// Held are descriptors that fio inherits, such as one that holds its device exclusively: what they
 	// hold remains held while fio lives, whatever happens to this process.
 	Held []*os.File
+	// Files are files of the job that fio opens through these descriptors: by then, another user may have put another file
+	// or a link in the place of their names.
+	Files []*os.File
 }
 
 // Run is the result of a run of fio.
 type Run struct {
 	Job     fio.Job
-	JobFile string // the exact text passed to fio
+	JobFile string // the text passed to fio, but with the names of Files
 	Output  fio.Output
 	// Report is what fio printed, from which Output was parsed.
 	Report []byte
@@ -75,15 +79,22 @@ func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 	if r.ReadOnly {
 		args = append(args, "--readonly")
 	}
+	passed, err := r.passed().Render()
+	if err != nil {
+		return Run{}, err
+	}
 	seeing := r.Watch.begin()
 	started := time.Now()
-	p, err := start(ctx, b.Path, args, text, r.Held, func(line string) {
+	p, err := start(ctx, b.Path, args, passed, slices.Concat(r.Held, r.Files), func(line string) {
 		if status, ok := fio.ParseStatus(line); ok && r.Progress != nil {
 			r.Progress(status)
 		}
 	})
 	if err != nil {
 		return Run{}, err
+	}
+	for i, f := range r.Files {
+		p.names = append(p.names, inherited(len(r.Held)+i), f.Name())
 	}
 	run := Run{Job: r.Job, JobFile: text}
 	ended, err := p.finish(ctx, r, seeing, &run)
@@ -100,6 +111,19 @@ func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 		return Run{}, err
 	}
 	return run, nil
+}
+
+// passed returns the job with the descriptors of Files in the place of their names.
+func (r Request) passed() fio.Job {
+	job := fio.Job{Sections: slices.Clone(r.Job.Sections)}
+	for i := range job.Sections {
+		for k, f := range r.Files {
+			if names := &job.Sections[i].Options.Filenames; slices.Equal(*names, []string{f.Name()}) {
+				*names = []string{inherited(len(r.Held) + k)}
+			}
+		}
+	}
+	return job
 }
 
 // check renders the job and refuses what would be unsafe or could not be interpreted.
@@ -177,7 +201,7 @@ func (p *process) stop(ctx context.Context, grace time.Duration) (ended error, e
 
 // read interprets the report and the way fio ended.
 func (r *Run) read(report []byte, ended error, p *process) error {
-	r.Ended, r.Messages = ending(ended), p.messages.note()
+	r.Ended, r.Messages = ending(ended), strings.NewReplacer(p.names...).Replace(p.messages.note())
 	if len(report) > reportLimit {
 		return fmt.Errorf("run fio: its report is longer than %d MiB%s", reportLimit>>20, r.Messages)
 	}

@@ -237,3 +237,16 @@ func TestRunBoundsWhatItKeeps(t *testing.T) {
 	require.ErrorContains(t, err, "exit status 1")
 	assert.Empty(t, left())
 }
+
+// What fio says of a file that is passed open has the name of the file.
+func TestMessagesNameAFileThatIsPassedOpen(t *testing.T) {
+	const name = "/dev/full" // every write fails
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	defer f.Close()
+	o := reads(name)
+	o.RW, o.IOEngine, o.Direct = fio.RandWrite, "psync", new(false)
+	_, err = real(t).Run(t.Context(), fiorun.Request{Job: job("full", o), Files: []*os.File{f}})
+	require.ErrorContains(t, err, name)
+	assert.NotContains(t, err.Error(), "/proc/")
+}

@@ -203,7 +203,8 @@ func (o Options) execute(ctx context.Context, steps []Step, i int, held holding)
 		Job: planned.Job, ReadOnly: planned.Writes == "", Limit: limit(planned),
 		Progress: func(status fio.Status) { tell(status.Rates) },
 		Watch:    o.watch(planned),
-		Held:     held.files(planned),
+		Held:     held.devices(planned),
+		Files:    held.files(planned),
 	})
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):

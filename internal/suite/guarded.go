@@ -12,14 +12,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// holding is the set of raw devices that a run may overwrite and holds exclusively.
+// holding is the set of raw devices that a run may overwrite and holds exclusively, and of the files that it writes to.
 type holding struct {
 	claims map[string]*safety.Claim // keyed by path
+	opened map[string]*os.File      // keyed by path
 }
 
 // hold claims every raw device that one of the steps writes to.
 func hold(ctx context.Context, steps []Step) (holding, error) {
-	h := holding{claims: map[string]*safety.Claim{}}
+	h := holding{claims: map[string]*safety.Claim{}, opened: map[string]*os.File{}}
 	for _, step := range steps {
 		for _, t := range step.Targets {
 			if step.Writes == "" || !t.Raw || h.claims[t.Path] != nil {
@@ -45,10 +46,17 @@ func (h holding) check(ctx context.Context, step Step) error {
 			if err := safety.CheckSpace(t.Path, t.OffsetBytes+t.SizeBytes); err != nil {
 				return err
 			}
-			if ours, err := target.IsOurs(t.Path); err != nil { // another file may have taken its place
-				return err
-			} else if !ours {
+			f, err := target.OpenOurs(t.Path) // another file may have taken its place
+			if errors.Is(err, target.ErrForeign) {
 				return fmt.Errorf("write to %s: %w: it is not the file that ssdprobe made there", t.Path, safety.ErrRefused)
+			} else if err != nil {
+				return err
+			}
+			if before := h.opened[t.Path]; before != nil {
+				err = before.Close()
+			}
+			if h.opened[t.Path] = f; err != nil {
+				return err
 			}
 			continue
 		}
@@ -73,8 +81,19 @@ func (h holding) format(ctx context.Context, step Step) error {
 	return claim.Format(ctx)
 }
 
-// files returns the descriptors that hold a step's devices.
+// files returns the checked files that a step writes to.
 func (h holding) files(step Step) []*os.File {
+	var files []*os.File
+	for _, t := range step.Targets {
+		if f := h.opened[t.Path]; f != nil && step.Writes != "" {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// devices returns the descriptors that hold a step's devices.
+func (h holding) devices(step Step) []*os.File {
 	var files []*os.File
 	for _, t := range step.Targets {
 		if claim := h.claims[t.Path]; claim != nil {
@@ -88,6 +107,9 @@ func (h holding) close() error {
 	var errs []error
 	for _, claim := range h.claims {
 		errs = append(errs, claim.Close())
+	}
+	for _, f := range h.opened {
+		errs = append(errs, f.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -56,6 +56,32 @@ func TestWritesAreCheckedAgainJustBefore(t *testing.T) {
 	assert.Equal(t, before, content(t, loop.Backing))
 }
 
+// Whoever may rename files in the directory of a probe file cannot lead the writes of fio elsewhere between the check and fio.
+func TestWritesGoToTheFileThatWasChecked(t *testing.T) {
+	target := dataFile(t)
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.WriteFile(other, make([]byte, dataBytes), 0o600))
+	before := []any{content(t, target.Path), content(t, other)}
+	s := find(t, "mixed")
+	moved := target.Path + ".moved"
+	swapped := false
+	r, err := suite.Execute(t.Context(), s, suite.Options{
+		Fio: binary(t), Target: target, Values: set(t, s, "time=100ms", "engines=libaio"),
+		Progress: func(suite.Progress) { // first called between the check of a step and its fio
+			if !swapped {
+				swapped = true
+				assert.NoError(t, os.Rename(target.Path, moved))
+				assert.NoError(t, os.Symlink(other, target.Path))
+			}
+		},
+	})
+	require.NoError(t, err)
+	require.Len(t, r.Steps, 1)
+	assert.Contains(t, r.Steps[0].JobFile, "filename="+target.Path+"\n")
+	assert.NotEqual(t, before[0], content(t, moved))
+	assert.Equal(t, before[1], content(t, other))
+}
+
 // The same holds between two steps; what was measured until then is kept.
 func TestWritesAreCheckedBetweenSteps(t *testing.T) {
 	target, loop := raw(t)

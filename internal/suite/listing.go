@@ -83,13 +83,7 @@ func (s Suite) DryRun(v Values, targets ...Target) ([]DryStep, error) {
 	}
 	all := make([]DryStep, len(steps))
 	for i, step := range steps {
-		var text string
-		if !step.Format {
-			if text, err = step.Job.Render(); err != nil {
-				return nil, err
-			}
-		}
-		all[i] = DryStep{Name: step.Name, Series: step.Series, Plan: step.Plan, Writes: step.Writes, Expected: step.Expected, Optional: step.Optional, JobFile: text}
+		all[i] = DryStep{Name: step.Name, Series: step.Series, Plan: step.Plan, Writes: step.Writes, Expected: step.Expected, Optional: step.Optional, JobFile: step.jobFile}
 		for _, setting := range step.Settings {
 			if all[i].Settings == nil {
 				all[i].Settings = map[string]string{}

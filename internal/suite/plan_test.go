@@ -178,3 +178,13 @@ func TestParametersOfPlans(t *testing.T) {
 	_, err := s.Plan(set(t, s, "purge=yes"), file)
 	require.ErrorContains(t, err, "blocks of a file can be neither discarded nor formatted")
 }
+
+// A path that fio would misread is refused before a file is filled there.
+func TestAPathThatFioWouldMisread(t *testing.T) {
+	s, err := suite.Find("quick")
+	require.NoError(t, err)
+	for _, dir := range []string{"/srv/a;b", "/srv/$HOME"} {
+		_, err := s.WritesTo(suite.Values{}, suite.Target{Path: dir + "/ssdprobe.dat", SizeBytes: 1 << 30})
+		assert.ErrorContains(t, err, dir+"/ssdprobe.dat")
+	}
+}

@@ -93,6 +93,8 @@ type Step struct {
 	// Optional steps are skipped once the preceding rounds are steady.
 	Optional bool
 
+	// jobFile is Job as text.
+	jobFile string
 	// parts requests the results of each target, even of a single one.
 	parts bool
 	// beside requests the figures of the first target only: the others are merely loaded.
@@ -124,7 +126,7 @@ func (s Suite) Plan(v Values, targets ...Target) ([]Step, error) {
 	return all, nil
 }
 
-// sketch returns a plan without checking that it is allowed.
+// sketch returns a plan that fio would understand, without checking that it is allowed.
 func (s Suite) sketch(v Values, targets []Target) ([]Step, error) {
 	switch {
 	case len(targets) == 0:
@@ -137,7 +139,16 @@ func (s Suite) sketch(v Values, targets []Target) ([]Step, error) {
 			return nil, err
 		}
 	}
-	return s.plan(v, targets)
+	steps, err := s.plan(v, targets)
+	for i := range steps {
+		if step := &steps[i]; !step.Format && err == nil {
+			step.jobFile, err = step.Job.Render()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return steps, nil
 }
 
 // Expected returns how long the steps take together.

@@ -51,17 +51,33 @@ func (h header) encode() ([]byte, error) {
 
 // IsOurs reports whether ssdprobe made the file at path: whether it has the header of a probe file, of any version.
 func IsOurs(path string) (bool, error) {
+	f, err := OpenOurs(path)
+	if errors.Is(err, ErrForeign) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return true, f.Close()
+}
+
+// OpenOurs opens a file that ssdprobe made, for reading. The error is ErrForeign for another one.
+func OpenOurs(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer f.Close() // nothing was written, so nothing can be lost
 	block, err := io.ReadAll(io.LimitReader(f, headerBytes))
-	if err != nil {
-		return false, err
+	if err == nil {
+		if _, err = parseHeader(block); errors.Is(err, errNoHeader) {
+			err = ErrForeign
+		} else {
+			err = nil // of any version
+		}
 	}
-	_, err = parseHeader(block)
-	return !errors.Is(err, errNoHeader), nil
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // parseHeader returns errNoHeader for a block that ssdprobe did not write, and
