@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -66,6 +67,8 @@ spec:
 // testFiles installs the mode files with Kustomize, without the operator, in a namespace that
 // enforces the strictest level.
 func testFiles(t *testing.T) {
+	// First of all: a kubelet that has not heard of its node's label refuses the pod, and its volume is then gone.
+	kubectl(t, slices.Concat([]string{"label", "--overwrite", "node"}, nodes, []string{"node-role.kubernetes.io/storage="})...)
 	manifest := volumes
 	loops := map[string]testenv.Loop{}
 	for _, name := range nodes {
@@ -78,7 +81,6 @@ func testFiles(t *testing.T) {
 			out, errs, err := try(bash("scripts/kubernetes-node.sh on " + name + " umount /srv/volume"))
 			assert.NoError(t, err, out+errs)
 		})
-		kubectl(t, "label", "--overwrite", "node", name, "node-role.kubernetes.io/storage=")
 	}
 	apply(t, manifest)
 	t.Cleanup(func() {
