@@ -19,6 +19,8 @@ const (
 	// and largeShiftEarly before the baseline is final: a drive may do in its second
 	// hour what it did not do in the first.
 	largeShift, largeShiftEarly = 1.5, 1.7
+	// hiddenFrom is the ratio above which a limit of an early baseline hides too much for a drive to be called healthy.
+	hiddenFrom = 4
 	// loadMargin is how much load beyond the highest seen still counts as seen, in
 	// thousandths.
 	loadMargin = 30
@@ -123,7 +125,7 @@ func earlyLargeAbove(seldom Shift) Shift {
 
 // hides reports whether the baseline is early and its rounds varied so much that a drive may be far slower unnoticed.
 func (b *baseline) hides(i int) bool {
-	return b.Maturity == record.Early && b.Of[i].LargeAbove > ShiftOf(largeShiftEarly)
+	return b.Maturity == record.Early && b.Of[i].LargeAbove > ShiftOf(hiddenFrom)
 }
 
 // largeAbove returns the limit for single rounds of a final baseline: twice as far out as what is seldom. On a drive whose

@@ -114,7 +114,7 @@ func TestDocumentedCredentialsOfCommands(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		fmt.Fprintln(w, `{"node": "node-7", "targets": []}`)
+		fmt.Fprintln(w, `{"time": "2026-11-27T12:00:00Z", "node": "node-7", "targets": []}`)
 	}))
 	defer server.Close()
 	dir := t.TempDir()
