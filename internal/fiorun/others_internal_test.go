@@ -80,5 +80,5 @@ func TestOthersLooksBackSomeSeconds(t *testing.T) {
 	require.NoError(t, o.look(8, now.Add(7*time.Second)), "there is no such process")
 
 	sysfstest.Add(t, root, map[string]string{"proc/7/io": "odd"}, nil)
-	require.ErrorContains(t, o.look(7, now.Add(8*time.Second)), "process 7")
+	require.ErrorContains(t, o.look(7, now.Add(8*time.Second)), "/proc/7/io")
 }
