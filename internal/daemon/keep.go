@@ -127,7 +127,8 @@ func (w *watch) kept() state.Target {
 	defer w.mu.Unlock()
 	s := state.Target{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Probes: map[string]drift.State{}, Idle: w.left.Idle,
-		Defined: map[string]record.Probe{}, Budgets: map[string]admit.Budget{}, MountPoint: w.mountPoint, Most: w.mostWork(), Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
+		Defined: map[string]record.Probe{}, Budgets: map[string]admit.Budget{},
+		MountPoint: w.mountPoint, Most: w.mostWork(), Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
 	}
 	maps.Copy(s.Defined, w.left.Defined)
 	maps.Copy(s.Budgets, w.left.Budgets)

@@ -189,14 +189,11 @@ func rows(t *testing.T, o Options) (names []string, err error) {
 	if err := s.List(t.Context()); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	require.NoError(t, s.Run(ctx, func(got Sample) {
-		Sort(got.Devices, ByTrouble, false)
-		for _, r := range got.Devices {
-			names = append(names, r.Device)
-		}
-		cancel()
-	}))
+	got := firstSample(t, s)
+	Sort(got.Devices, ByTrouble, false)
+	for _, r := range got.Devices {
+		names = append(names, r.Device)
+	}
 	return names, nil
 }
 
@@ -237,6 +234,17 @@ func TestWhichDevicesAreShown(t *testing.T) {
 	require.ErrorContains(t, err, "no medium in it")
 }
 
+func firstSample(t *testing.T, s *Source) (first Sample) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	require.NoError(t, s.Run(ctx, func(got Sample) {
+		first = got
+		cancel()
+	}))
+	return first
+}
+
 // Zeros of a device whose statistics are off are not taken for silence.
 func TestADeviceThatDoesNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -246,12 +254,7 @@ func TestADeviceThatDoesNotCount(t *testing.T) {
 			return "", record.Snapshot{}, nil
 		}})
 		require.NoError(t, s.List(t.Context()))
-		ctx, cancel := context.WithCancel(t.Context())
-		var got Sample
-		require.NoError(t, s.Run(ctx, func(first Sample) {
-			got = first
-			cancel()
-		}))
+		got := firstSample(t, s)
 		require.Len(t, got.Devices, 2)
 		assert.Empty(t, got.Devices[0].Traffic.Unusable)
 		assert.Contains(t, got.Devices[1].Traffic.Unusable, "queue/iostats")
@@ -276,12 +279,7 @@ func TestAStallThatBeganBefore(t *testing.T) {
 		stat := "254 0 vda 10 0 80 10 0 0 0 0 1 0 0 0 0 0 0 0 0\n254 16 vdb 10 0 80 10 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 		require.NoError(t, os.WriteFile(filepath.Join(h.root, "proc/diskstats"), []byte(stat), 0o600))
 		require.NoError(t, s.List(t.Context()))
-		ctx, cancel := context.WithCancel(t.Context())
-		var got Sample
-		require.NoError(t, s.Run(ctx, func(first Sample) {
-			got = first
-			cancel()
-		}))
+		got := firstSample(t, s)
 		require.Len(t, got.Devices, 2)
 		vda, vdb := got.Devices[0], got.Devices[1]
 		require.NotNil(t, vda.Stall)
