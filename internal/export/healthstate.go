@@ -46,7 +46,7 @@ func hostFamilies() []family[record.Snapshot] {
 		metric("ssdprobe_host_health", gauge, []string{"state"},
 			"Verdict on the host: whether nearly all its drives are slower than before. No drive is blamed for that. One series for each state: 1 for the current "+
 				"state, 0 for the others. state is healthy, watch (at least 1.15 times slower, or a slowdown like one that was reported within the last month), degraded "+
-				"(at least 1.2 times slower), severe (about twice as slow) or unknown (fewer than three drives can be compared, the baseline of the host is being learned, "+
+				"(at least 1.2 times slower), severe (about twice as slow) or unknown (fewer than two drives can be compared, the baseline of the host is being learned, "+
 				"or nothing was compared for an hour).",
 			func(s record.Snapshot, emit emit) {
 				if s.Host != nil {

@@ -40,7 +40,7 @@ func (s *source) wanted(took time.Duration) []Wanted {
 	here := max(0, slices.IndexFunc(voters, s.isSame))
 	for i := range voters { // start at its own place, so that not always the same drives are asked
 		o := voters[(here+i)%len(voters)]
-		if len(rounds) <= minVoters && !s.isSame(o) {
+		if len(rounds) <= enoughVoters && !s.isSame(o) {
 			rounds = append(rounds, Wanted{Drive: o.drive.ID})
 		}
 	}

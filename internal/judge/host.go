@@ -15,9 +15,8 @@ const (
 	// minHostBlocks is how many blocks make the baseline of a host: half a day. Where a block takes longer, half a
 	// day has fewer blocks, but at least fewHostBlocks are needed.
 	minHostBlocks, fewHostBlocks = dayBlocks / 2, 24
-	// minOthers is how many other drives are needed to know the host's part, and minVoters how many drives to judge
-	// the host.
-	minOthers, minVoters = 2, 3
+	// minVoters is how many drives are needed to judge the host. Where there are more, it takes enoughVoters.
+	minVoters, enoughVoters = 2, 3
 	// usualNoise is the noise, as a ratio, that is assumed of a host without a baseline.
 	usualNoise = 1.05
 	// hostAlarms is how many false alarms a year about a host are accepted at most.
@@ -63,9 +62,10 @@ type group struct {
 	settings   drift.Settings
 	members    []*source
 	voters     []*source      // the members that tell what the host does: one of each physical drive
+	quorum     int            // how many of them must be known to tell what the host does
 	host       *drift.Tracker // nil until the host has a baseline
 	last       int64          // slot of the last block of the host
-	// mature says that enough drives have a final baseline to know the host by them.
+	// mature says that a quorum has a final baseline.
 	mature bool
 	// slots is how many slots a block takes, as the median of the drives.
 	slots int64
@@ -99,14 +99,14 @@ func (g *group) changed(drive string, e drift.Event) {
 		}
 		before := len(seen.drives)
 		seen.drives[drive] = true
-		half := (len(g.members) + 1) / 2
+		half := max(minVoters, (len(g.members)+1)/2)
 		if g.host != nil && before < half && len(seen.drives) >= half {
 			g.host.NoteChanges(seen.first, []record.Change{c})
 		}
 	}
 }
 
-// meet sets who is compared with whom. That changes only with the members.
+// meet sets who is compared with whom, and how many it takes. That changes only with the members.
 func (g *group) meet() {
 	seen := map[string]bool{}
 	var first []*source // the first target of each physical drive
@@ -115,6 +115,7 @@ func (g *group) meet() {
 			seen[s.drive.physical], first = true, append(first, s)
 		}
 	}
+	g.quorum = min(enoughVoters, max(minVoters, len(first)))
 	for _, s := range g.members {
 		s.peers = nil
 		for _, o := range first {
@@ -133,7 +134,7 @@ func (g *group) look() {
 			final[s.drive.physical] = true
 		}
 	}
-	g.mature = len(final) > minOthers
+	g.mature = len(final) >= g.quorum
 	slots := []int64{1}
 	g.voters = nil
 	for _, s := range g.members {
@@ -194,7 +195,7 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 	for i := range out {
 		values = values[:0]
 		for _, s := range g.voters {
-			if x := s.at(slot, i); x.Known() {
+			if x := s.shared(i, slot, s.at(slot, i)); x.Known() {
 				values = append(values, x)
 			}
 		}
@@ -202,7 +203,7 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 		if !judgesHost(g.name, i) {
 			continue
 		}
-		if len(values) >= minVoters {
+		if len(values) >= g.quorum {
 			out[i], known = lowerMedian(values), true
 		}
 	}

@@ -23,9 +23,10 @@ type machine struct {
 	node   *judge.Node
 	drives []string
 	minute int
-	// slower is how many times slower than 80 µs each drive is; all drives have the same conditions.
+	// slower is how many times slower than 80 µs each drive is. All drives have the same conditions, but those in changed.
 	slower     map[string]float64
 	conditions record.Conditions
+	changed    map[string]record.Conditions
 	// silent drives have no rounds, as if all were refused.
 	silent map[string]bool
 	// felt is how many times slower only the traffic of a drive is, and probed how many times slower only its probes
@@ -64,15 +65,19 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 		for i, id := range m.drives {
 			noise := 1 + 0.02*float64((m.minute*7+i*5)%17-8)/8
 			x := 80e-6 * m.slower[id] * noise * host(m.minute)
+			conditions, ok := m.changed[id]
+			if !ok {
+				conditions = m.conditions
+			}
 			if p := x * max(1, m.probed[id]); !m.silent[id] && m.minute%max(1, m.every) == 0 {
-				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p}, Work: m.work, Utilisation: m.busy}, m.conditions)
+				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p}, Work: m.work, Utilisation: m.busy}, conditions)
 			}
 			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id])}
 			if m.writes {
 				traffic.Write = 0.5 * x
 			}
 			if !m.idle {
-				m.node.Traffic(id, traffic, m.conditions)
+				m.node.Traffic(id, traffic, conditions)
 			}
 			m.events = append(m.events, m.node.Advance(m.now())...)
 		}

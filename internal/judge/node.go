@@ -214,7 +214,7 @@ func (n *Node) group(name string, rotational bool) *group {
 }
 
 func (n *Node) newGroup(name string, rotational bool) *group {
-	g := &group{name: name, rotational: rotational, settings: hostSettings(n.settings)}
+	g := &group{name: name, rotational: rotational, settings: hostSettings(n.settings), quorum: enoughVoters}
 	g.look()
 	return g
 }

@@ -45,7 +45,7 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 
 // At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
-	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts {
+	return s.orTraffic(s.others(slot, func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts {
 		var reads []drift.Shift
 		for k := range s.tracker.Slots() { // blocks of traffic are short
 			if x := t.At(slot + k)[0]; x.Known() {
@@ -61,7 +61,7 @@ func (s *source) At(slot int64) drift.Shifts {
 
 // Now implements drift.Host.
 func (s *source) Now(since time.Time) drift.Shifts {
-	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.tracker.LastShift(i, since) }), func(t *source) drift.Shifts { return t.Now(since) })
+	return s.orTraffic(s.others(drift.Slot(since), func(o *source, i int) drift.Shift { return o.tracker.LastShift(i, since) }), func(t *source) drift.Shifts { return t.Now(since) })
 }
 
 // orTraffic returns what the others did by this source. Where too few of them were probed, as when the host makes
@@ -84,19 +84,22 @@ func (d *drive) traffic() *source {
 	return nil
 }
 
-// others returns the median of what the other drives did, by statistic; Missing where it is known of too few.
-func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
+// others returns the median of what the other drives did in a slot, by statistic; Missing where it is known of too few.
+func (s *source) others(slot int64, did func(o *source, i int) drift.Shift) drift.Shifts {
 	var out drift.Shifts
 	values := make([]drift.Shift, 0, 32)
 	for i := range out {
 		out[i], values = drift.Missing, values[:0]
 		for _, o := range s.group.voters {
 			if x := did(o, i); x.Known() && !s.isSame(o) {
-				values = append(values, x)
+				values = append(values, o.shared(i, slot, x))
 			}
 		}
-		if len(values) >= minOthers {
-			out[i] = lowerMedian(values)
+		if len(values) < s.group.quorum-1 {
+			continue
+		}
+		if out[i] = lowerMedian(values); s.group.isPair() {
+			out[i] = s.group.inCommon(i, out[i], s.shared(i, slot, did(s, i)))
 		}
 	}
 	return out

@@ -59,7 +59,7 @@ func (r UnjudgedReason) Words() string {
 	case ReasonUnavailable:
 		return "the target cannot be probed"
 	case ReasonFewDrives:
-		return "to judge a host takes at least three drives with a final baseline"
+		return "to judge a host takes at least two drives with a final baseline"
 	}
 	return string(r)
 }

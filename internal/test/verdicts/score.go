@@ -25,14 +25,14 @@ const (
 	// recently is how long before a verdict a change may have to do with it.
 	recently = 24 * time.Hour
 	// judgedTogether is how many drives are needed to tell the host from a drive.
-	judgedTogether = 3
+	judgedTogether = 2
 )
 
 // Score counts what is right and what is wrong.
 type Score struct {
 	// Drives and Nodes are the years (as numbers, because a Duration ends at 292) in which nothing made drives or
-	// nodes slow. SmallNodes is the part of Drives on nodes of one or two.
-	Drives, SmallNodes, Nodes float64
+	// nodes slow. Alone is the part of Drives on nodes of one.
+	Drives, Alone, Nodes float64
 	// Quiet is Drives and Nodes by the noise of the host.
 	Quiet map[string]Quiet
 	// Wrong are the false verdicts.
@@ -124,17 +124,17 @@ func (s *Score) Add(name string, of drifttest.Scenario, findings []Finding) {
 
 func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Finding) {
 	d := of.Drives[i]
-	small := of.Together() < judgedTogether
+	alone := of.Together() < judgedTogether
 	excused := slices.Clone(d.Episodes)
 	for _, e := range of.Host {
-		if small && e.Slower >= noteworthy {
-			excused = append(excused, e) // with so few drives, nobody can tell the host from the drive
+		if alone && e.Slower >= noteworthy {
+			excused = append(excused, e) // nobody can tell the host from its only drive
 		}
 	}
 	quiet := quietTime(d.From, min(d.To, of.Duration), excused)
 	s.quiet(of.Noise, Quiet{Drives: years(quiet)})
-	if small {
-		s.SmallNodes += years(quiet)
+	if alone {
+		s.Alone += years(quiet)
 	}
 	mine := blames(findings, d.ID)
 	told := map[Severity]time.Duration{}
@@ -313,7 +313,7 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 
 // Merge adds the counts of another score.
 func (s *Score) Merge(o Score) {
-	s.SmallNodes += o.SmallNodes
+	s.Alone += o.Alone
 	s.Wrong = append(s.Wrong, o.Wrong...)
 	s.Lasting, s.LastingBlamed, s.LastingSevere = s.Lasting+o.Lasting, s.LastingBlamed+o.LastingBlamed, s.LastingSevere+o.LastingSevere
 	s.Late, s.Stood, s.LongestStood = append(s.Late, o.Late...), append(s.Stood, o.Stood...), append(s.LongestStood, o.LongestStood...)

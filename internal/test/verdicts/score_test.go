@@ -152,14 +152,14 @@ func TestAVerdictEnds(t *testing.T) {
 	}
 }
 
-func TestOneOfTwoCannotTellItsHost(t *testing.T) {
-	small := node(drifttest.Episode{Kind: "host20", Scope: drifttest.OfHost, Onset: 60 * hour, End: 100 * hour, Slower: 1.2})
-	small.Drives = small.Drives[1:]
+func TestADriveAloneCannotTellItsHost(t *testing.T) {
+	alone := node(drifttest.Episode{Kind: "host20", Scope: drifttest.OfHost, Onset: 60 * hour, End: 100 * hour, Slower: 1.2})
+	alone.Drives = alone.Drives[2:]
 	var s verdicts.Score
-	s.Add("small", small, []verdicts.Finding{blame(61*hour, "c", verdicts.Degraded)})
+	s.Add("alone", alone, []verdicts.Finding{blame(61*hour, "c", verdicts.Degraded)})
 	assert.Empty(t, s.Wrong)
 	assert.Zero(t, s.Nodes)
-	assert.InEpsilon(t, s.Drives, s.SmallNodes, 1e-9)
+	assert.InEpsilon(t, s.Drives, s.Alone, 1e-9)
 }
 
 // A Duration ends at 292 years.

@@ -64,7 +64,7 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
 	fmt.Fprintf(w, "  as degraded or severe, which alerts\t%s\n", s.FalseHosts(Degraded, Severe))
 	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(s.Lasting)) }
-	fmt.Fprintf(w, "of the time of drives, on nodes of 1 or 2\t%.0f %%\n", 100*s.SmallNodes/max(1e-9, s.Drives))
+	fmt.Fprintf(w, "of the time of drives, on nodes of one\t%.0f %%\n", 100*s.Alone/max(1e-9, s.Drives))
 	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, share(s.LastingBlamed))
 	fmt.Fprintf(w, "  as severe\t%d of %d, %.1f %%\n", s.LastingSevere, s.Lasting, share(s.LastingSevere))
 	s.writeStood(w)

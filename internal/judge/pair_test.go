@@ -1,0 +1,90 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// pair returns a machine with two drives whose baselines, and that of their host, are final.
+func pair(t *testing.T) *machine {
+	t.Helper()
+	m := newMachine(t, 2)
+	m.run(2*day, steady)
+	require.Equal(t, record.Healthy, m.node.Host().Verdict)
+	return m
+}
+
+func always(slower float64) func(int) float64 { return func(int) float64 { return slower } }
+
+func TestOfTwoDrivesTheHostIsBlamedForWhatBothDo(t *testing.T) {
+	m := pair(t)
+	m.run(40*time.Minute, always(1.3))
+	host := m.node.Host()
+	assert.Equal(t, record.Degraded, host.Verdict)
+	assert.InDelta(t, 1.3, host.Ratio.Ratio, 0.05)
+	for _, id := range m.drives {
+		assert.Equal(t, record.Healthy, m.verdict(id).Verdict, "no drive is blamed")
+	}
+	require.NotEmpty(t, m.node.Together())
+	assert.Equal(t, m.drives, m.node.Together()[0].Drives)
+}
+
+func TestOfTwoDrivesTheSickOneIsBlamed(t *testing.T) {
+	m := pair(t)
+	m.slower["d00"] = 2
+	m.run(3*time.Hour, steady)
+	assert.True(t, m.severe("d00"))
+	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict)
+	assert.Equal(t, record.Stable, m.node.Tracker("d01", "read-4k").StateOf(0), "a sick drive makes the other one no faster")
+	assert.Equal(t, record.Healthy, m.node.Host().Verdict)
+}
+
+// A drive that has been sick for long tells nothing about the other one.
+func TestTheSickOneOfTwoDrivesExcusesNoOther(t *testing.T) {
+	for _, alone := range []float64{1.4, 2.4} {
+		m := pair(t)
+		m.slower["d00"] = alone
+		m.run(6*time.Hour, steady)
+		m.slower["d01"] = 1.4
+		m.run(90*time.Minute, steady)
+		assert.Equal(t, record.Degraded, m.verdict("d01").Verdict)
+		assert.Equal(t, record.Healthy, m.node.Host().Verdict)
+		m.run(day, steady)
+		assert.True(t, m.verdict("d00").Verdict.Blames(), "neither is excused later")
+		assert.True(t, m.verdict("d01").Verdict.Blames())
+		assert.Empty(t, m.node.Together())
+	}
+}
+
+func TestAHostIsBlamedBesideASickDrive(t *testing.T) {
+	m := pair(t)
+	m.slower["d00"] = 1.6
+	m.run(6*time.Hour, steady)
+	require.True(t, m.verdict("d00").Verdict.Blames())
+	m.run(time.Hour, always(1.4))
+	host := m.node.Host()
+	assert.Equal(t, record.Degraded, host.Verdict)
+	assert.InDelta(t, 1.4, host.Ratio.Ratio, 0.1)
+	assert.False(t, m.verdict("d01").Verdict.Blames())
+}
+
+// What only one of two drives has is no change of the host.
+func TestAChangeOfOneOfTwoDrivesIsNoneOfTheHost(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		m := newMachine(t, 2)
+		m.conditions.Kernel = "6.1"
+		m.run(2*day, steady)
+		m.changed = map[string]record.Conditions{"d00": {Kernel: "6.8"}}
+		if both {
+			m.changed["d01"] = m.changed["d00"]
+		}
+		m.run(40*time.Minute, always(1.3))
+		require.NotEmpty(t, m.node.Together())
+		assert.Equal(t, both, len(m.node.Together()[0].Attribution) > 0)
+	}
+}
