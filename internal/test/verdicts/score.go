@@ -149,7 +149,11 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 		told[f.Severity] = f.At
 	}
 	for _, e := range d.Episodes {
-		s.episode(name, of, e, mine)
+		about := mine
+		if ofAll(of, e) {
+			about = slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Scope != drifttest.OfHost && f.Drive != d.ID })
+		}
+		s.episode(name, of, e, about)
 		if e.Lasting(of.Duration) {
 			s.lasting(name, d.ID, e, mine)
 		}
@@ -157,6 +161,14 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 			s.LongestStood = append(s.LongestStood, longest)
 		}
 	}
+}
+
+// ofAll reports whether an episode is of a batch that is all drives of the node at that time. Nobody can tell it from the host.
+func ofAll(of drifttest.Scenario, e drifttest.Episode) bool {
+	return e.Scope == drifttest.OfBatch && !slices.ContainsFunc(of.Drives, func(d drifttest.Drive) bool {
+		has := slices.ContainsFunc(d.Episodes, func(x drifttest.Episode) bool { return x.Scope == e.Scope && x.Onset == e.Onset })
+		return d.From <= e.Onset && e.Onset < d.To && !has
+	})
 }
 
 // lasting notes how soon a drive was blamed that became at least twice as slow for an hour or longer.
@@ -280,7 +292,15 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 			happened = append(happened, e)
 		}
 	}
-	s.quiet(of.Noise, Quiet{Nodes: years(quietTime(0, of.Duration, happened))})
+	excused := slices.Clone(happened)
+	for _, d := range of.Drives {
+		for _, e := range d.Episodes {
+			if ofAll(of, e) {
+				excused = append(excused, e)
+			}
+		}
+	}
+	s.quiet(of.Noise, Quiet{Nodes: years(quietTime(0, of.Duration, excused))})
 	var told []Finding
 	for _, f := range findings {
 		if f.Scope == drifttest.OfHost {
@@ -289,7 +309,7 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 	}
 	last, backups := -sameBlame, 0
 	for _, f := range told {
-		if slices.ContainsFunc(happened, func(e drifttest.Episode) bool { return during(e, f.At) }) {
+		if slices.ContainsFunc(excused, func(e drifttest.Episode) bool { return during(e, f.At) }) {
 			continue
 		}
 		if f.At-last >= sameBlame {

@@ -162,6 +162,23 @@ func TestADriveAloneCannotTellItsHost(t *testing.T) {
 	assert.InEpsilon(t, s.Drives, s.Alone, 1e-9)
 }
 
+// A batch that is all drives of the node looks like the host.
+func TestABatchOfAllDrivesIsTheHost(t *testing.T) {
+	for all, wrong := range map[bool]int{true: 0, false: 1} {
+		n := node()
+		for i := range n.Drives {
+			n.Drives[i].Episodes = nil
+			if all || i > 0 {
+				n.Drives[i].Episodes = []drifttest.Episode{{Kind: "batch", Scope: drifttest.OfBatch, Onset: 30 * hour, End: 100 * hour, Slower: 1.3}}
+			}
+		}
+		var s verdicts.Score
+		s.Add("batch", n, []verdicts.Finding{{At: 31 * hour, Scope: drifttest.OfHost, Severity: verdicts.Degraded}})
+		assert.Len(t, s.Wrong, wrong)
+		assert.Len(t, s.Of("batch").Delays, 3*(1-wrong))
+	}
+}
+
 // A Duration ends at 292 years.
 func TestThousandsOfYears(t *testing.T) {
 	var one, all verdicts.Score
