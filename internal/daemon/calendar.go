@@ -39,7 +39,7 @@ var (
 	errQuietBegins  = errors.New("quiet hours have begun")
 	errHangs        = errors.New("the target does not answer")
 	errCPUPressure  = errors.New("the host became too busy")
-	errOverlap      = errors.New("another run was in progress or waited when it was due: leave more time between their schedules, or give both the same, so that one follows the other")
+	errOverlap      = errors.New("another run was in progress or waited when it was due: schedule them further apart, or at the same time, so that one follows the other")
 	errUnscheduled  = errors.New("the configuration no longer has this run")
 )
 
