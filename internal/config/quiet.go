@@ -42,20 +42,23 @@ func (q QuietHours) Begin(now time.Time) time.Time {
 	return first
 }
 
-// endless reports whether each quiet time begins before the previous one has ended.
-func (q Quiet) endless() bool {
-	const enough = 24 * 60 * 8 // enough for a week and a day of one time a minute
-	at, err := q.Next(time.Now())
-	for range enough {
-		if err != nil || at.IsZero() {
+// endless reports whether the quiet hours leave no time, apart from an hour for which clocks are put back.
+func (q QuietHours) endless() bool {
+	const steps = 24 * 60 * 8 // enough for a week and a day of one time a minute
+	begin := time.Now()
+	at, last, open := begin, begin.AddDate(1, 0, 0), time.Duration(0)
+	for step := 0; step < steps && at.Before(last); step++ {
+		if end := q.Until(at); !end.IsZero() {
+			at = end
+			continue
+		}
+		next := q.Begin(at)
+		if next.IsZero() || next.Sub(at) > changes {
 			return false
 		}
-		before := at
-		if at, err = q.Next(at); at.Sub(before) > q.Duration {
-			return false
-		}
+		open, at = open+next.Sub(at), next
 	}
-	return true
+	return open*1000 < at.Sub(begin)
 }
 
 func defaultQuiet() Quiet { return Quiet{Duration: time.Hour} }

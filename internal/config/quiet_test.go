@@ -74,18 +74,24 @@ line 4: quiet_hours[0].schedule: "0 8 31 4,6 *" is a day that never comes; want 
 }
 
 func TestQuietHoursThatNeverEnd(t *testing.T) {
-	for text, want := range map[string]string{
-		"{schedule: 0 8 * * 1-5, duration: 1d}":      "", // not on Sunday
-		"{schedule: 0 0 * * *, duration: 1d}":        "nothing is ever measured: quiet_hours[0] begins again before its duration of 1d is over",
-		"{schedule: \"* 0-22 * * *\", duration: 5m}": "",
-		"{schedule: \"* * * * *\", duration: 1m}":    "nothing is ever measured: quiet_hours[0] begins again before its duration of 1m is over",
+	for text, endless := range map[string]bool{
+		"":                                      false,
+		"{schedule: 0 8 * * 1-5, duration: 1d}": false, // not on Sunday
+		"{schedule: 0 0 * * *, duration: 1d}":   true,
+		"{schedule: 0 0 * * *, duration: 1d, time_zone: Europe/Berlin}":                                                      true, // but for the hour for which clocks are put back
+		"{schedule: \"* 0-22 * * *\", duration: 5m}":                                                                         false,
+		"{schedule: \"* * * * *\", duration: 1m}":                                                                            true,
+		"{schedule: 0 8 * * *, duration: 12h}, {schedule: 0 20 * * *, duration: 12h}":                                        true,
+		"{schedule: 0 8 * * *, duration: 12h}, {schedule: 0 20 * * *, duration: 11h}":                                        false,
+		"{schedule: 0 8 * * *, duration: 12h}, {schedule: 0 20 * * 1-6, duration: 12h}":                                      false, // not on Sunday evening
+		"{schedule: 0 8 * * *, duration: 12h, time_zone: Asia/Tokyo}, {schedule: 0 11 * * *, duration: 13h, time_zone: UTC}": true,
 	} {
 		c, err := parse("quiet_hours: [" + text + "]\n")
 		require.NoError(t, err)
-		if want == "" {
-			assert.Empty(t, c.Warnings(), text)
+		if endless {
+			assert.Equal(t, []string{"nothing is ever measured: quiet_hours cover all of the time"}, c.Warnings(), text)
 		} else {
-			assert.Equal(t, []string{want}, c.Warnings(), text)
+			assert.Empty(t, c.Warnings(), text)
 		}
 	}
 }

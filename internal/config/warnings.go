@@ -25,10 +25,8 @@ func (c Config) Warnings() []string {
 	if !c.Kubernetes.Enabled && c.Kubernetes.Taint != TaintNone {
 		all = append(all, "kubernetes.taint has no effect: kubernetes.enabled is false")
 	}
-	for i, q := range c.QuietHours {
-		if q.endless() {
-			all = append(all, fmt.Sprintf("nothing is ever measured: quiet_hours[%d] begins again before its duration of %s is over", i, FormatDuration(q.Duration)))
-		}
+	if c.QuietHours.endless() {
+		all = append(all, "nothing is ever measured: quiet_hours cover all of the time")
 	}
 	all = append(all, c.budgetWarnings()...)
 	all = append(all, c.limitWarnings()...)

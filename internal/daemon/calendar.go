@@ -39,6 +39,7 @@ var (
 	errQuietBegins  = errors.New("quiet hours have begun")
 	errHangs        = errors.New("the target does not answer")
 	errCPUPressure  = errors.New("the host became too busy")
+	errOverlap      = errors.New("another run was in progress or waited when it was due: schedule them further apart, or at the same time, so that one follows the other")
 	errUnscheduled  = errors.New("the configuration no longer has this run")
 )
 
@@ -93,9 +94,26 @@ func (c *calendar) step(ctx context.Context, from time.Time) time.Time {
 		c.execute(ctx, r, at.Add(r.Window))
 	}
 	if late := wallClock(); late.Sub(at) > calendarLook {
-		return late // runs that became due meanwhile are skipped: they would pile up
+		c.skip(due, at, late)
+		return late
 	}
 	return at
+}
+
+// skip skips the runs that became due while those that are done were in progress: they would pile up.
+func (c *calendar) skip(done []config.Run, began, now time.Time) {
+	for _, r := range c.runs() {
+		due, err := r.Next(began)
+		if err != nil || due.IsZero() || due.After(now) || len(ofSuite(done, r.Suite)) > 0 {
+			continue
+		}
+		c.log.Warn("run skipped", "suite", r.Suite, "due", due, "err", errOverlap)
+		for _, w := range c.watches() {
+			if w.isMeant(r) {
+				w.suites.end(r.Suite, record.RunRefused, record.RunReport{}, nil, errOverlap)
+			}
+		}
+	}
 }
 
 // wallClock returns the time without the monotonic reading of time.Now. With that reading, the calendar would never

@@ -163,6 +163,30 @@ func TestARunThatIsAddedAfterItsTimeWaitsForTheNext(t *testing.T) {
 	})
 }
 
+// A run that is due while another one is in progress is skipped, and its status says so.
+func TestARunThatIsDueDuringAnother(t *testing.T) {
+	at := func(suite, schedule string) config.Run {
+		return config.Run{Suite: suite, Calendar: config.Calendar{Schedule: schedule, TimeZone: "UTC"}, Window: 2 * time.Hour}
+	}
+	runs := []config.Run{at("long", "0 3 * * *"), at("during", "0 4 * * *"), at("after", "0 6 * * *")}
+	w := &watch{}
+	c := toRun(t, &runs, map[string]*watch{"a": w})
+	require.True(t, w.access.hangs(&guard.HungError{Since: time.Now()})) // so the run waits until its window closes
+	synctest.Test(t, func(t *testing.T) {
+		from := wallClock() // midnight
+		for end := from.Add(5*time.Hour + 10*time.Minute); from.Before(end); {
+			from = c.step(t.Context(), from)
+		}
+		list := w.suites.list()
+		require.Len(t, list, 2)
+		assert.Contains(t, list[0].Problem, "the window of the run has closed")
+		assert.Equal(t, "during", list[1].Suite)
+		assert.Equal(t, errOverlap.Error(), list[1].Problem)
+		assert.EqualValues(t, 1, list[1].Outcomes[record.RunRefused])
+		assert.EqualValues(t, 1, list[0].Outcomes[record.RunRefused], "once")
+	})
+}
+
 // A task that hangs in the kernel does not keep the daemon from ending.
 func TestATaskThatDoesNotEndIsLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

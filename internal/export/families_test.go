@@ -182,7 +182,7 @@ func runMovements(later time.Time) []movement {
 		return ofTarget(name, func(t *record.TargetStatus) { change(&t.Runs[0]) }, families...)
 	}
 	load := func(r *record.RunStatus) *record.ComparedLoad { return &r.Comparison.Loads[0] }
-	slow := record.Histogram{{Latency: time.Second, Count: 1}}
+	slow, few := record.Histogram{{Latency: time.Second, Count: 10_000}}, record.Histogram{{Latency: time.Second, Count: 500}}
 	return []movement{
 		ofRun("one more earlier run", func(r *record.RunStatus) { load(r).Before++ }, "ssdprobe_run_baseline_runs"),
 		ofRun("earlier runs were slower", func(r *record.RunStatus) { load(r).Figures[0].Before /= 2 }, "ssdprobe_run_baseline_value"),
@@ -204,6 +204,10 @@ func runMovements(later time.Time) []movement {
 		ofRun("more writes", func(r *record.RunStatus) { r.Last.Steps[1].Write.IOPS++ }, "ssdprobe_run_write_iops"),
 		ofRun("more written", func(r *record.RunStatus) { r.Last.Steps[1].Write.BytesPerSecond++ }, "ssdprobe_run_write_bytes_per_second"),
 		ofRun("slower writes", func(r *record.RunStatus) { r.Last.Steps[1].Write.Latency = slow }, "ssdprobe_run_write_latency_percentile_seconds"),
+		ofRun("few reads", func(r *record.RunStatus) { r.Last.Steps[0].Read.Latency = few },
+			"ssdprobe_run_read_latency_percentile_seconds", "ssdprobe_run_read_latency_percentile_ios"),
+		ofRun("few writes", func(r *record.RunStatus) { r.Last.Steps[1].Write.Latency = few },
+			"ssdprobe_run_write_latency_percentile_seconds", "ssdprobe_run_write_latency_percentile_ios"),
 	}
 }
 

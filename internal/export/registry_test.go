@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,9 @@ func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
 	s.Targets[0].Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonLoad, Since: recordtest.Now()}}
 	s.Targets[0].Probes[0].UnjudgedBlocks = 14
 	s.Host = &record.Judgement{Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.3, Lower: 1.2, Upper: 1.4}, Since: recordtest.Now()}
+	few := record.Histogram{{Latency: time.Second, Count: 500}}
+	steps := s.Targets[1].Runs[0].Last.Steps
+	steps[0].Read.Latency, steps[1].Write.Latency = few, few
 	r, err := export.NewRegistry(func() record.Snapshot { return s }, observed(s), export.Build{})
 	require.NoError(t, err)
 	families, err := r.Gather()

@@ -45,7 +45,7 @@ func runFamilies() []family[record.TargetStatus] {
 				}
 			}),
 		metric("ssdprobe_runs_total", counter, []string{"suite", "outcome"},
-			"Number of runs of the suite since the daemon started, by outcome. short: the run ended early. refused: the device was busy, or other nodes were running, throughout the window.",
+			"Number of runs of the suite since the daemon started, by outcome. short: the run ended early. refused: the device was busy, or other nodes were running, throughout the window, or another run was in progress when it was due.",
 			func(t record.TargetStatus, emit emit) {
 				for _, r := range t.Runs {
 					for outcome, n := range r.Outcomes {
@@ -135,16 +135,28 @@ func lastRunFamilies() []family[record.TargetStatus] {
 				"Bandwidth ("+string(d.direction)+") in a step of the last run, in bytes per second. Absent if it is beyond what the bus can carry.",
 				eachResult(func(r record.Result, suite, step string, emit emit) { emitKnown(emit, r.BytesPerSecond, suite, step) })),
 			metric(name+"_latency_percentile_seconds", gauge, []string{"suite", "step", "percentile"},
-				"Latency percentile ("+string(d.direction)+") in a step of the last run, in seconds, by nearest rank. Absent if the result is beyond what the bus can carry.",
+				"Latency percentile ("+string(d.direction)+") in a step of the last run, in seconds, by nearest rank. Absent if the result is beyond what the bus can carry. "+
+					"See also "+name+"_latency_percentile_ios.",
 				eachResult(func(r record.Result, suite, step string, emit emit) {
-					for _, percentile := range []float64{50, 95, 99, 99.9} {
+					for _, percentile := range runPercentiles() {
 						emitKnown(emit, r.Quantile(percentile/100).Seconds(), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))
+					}
+				})),
+			metric(name+"_latency_percentile_ios", gauge, []string{"suite", "step", "percentile"},
+				"Number of I/Os behind a percentile that has fewer than ten of them above it. The percentile is then close to the slowest I/O. Absent for all other percentiles.",
+				eachResult(func(r record.Result, suite, step string, emit emit) {
+					for _, percentile := range runPercentiles() {
+						if r.Unsure(percentile / 100) {
+							emit(float64(r.Samples()), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))
+						}
 					}
 				})),
 		)
 	}
 	return all
 }
+
+func runPercentiles() []float64 { return []float64{50, 95, 99, 99.9} }
 
 // eachRun calls series for the last run of each suite on a target.
 func eachRun(series func(record.RunReport, emit)) func(record.TargetStatus, emit) {

@@ -14,6 +14,7 @@ of the same model, size, kind and engine; [the runbook](runbook.md#ssdprobedrive
 | ` + "`device:ssdprobe_device_info:unique`" + ` | ` + "`ssdprobe_device_info`" + `, once for each target |
 | ` + "`device:ssdprobe_device_info:comparable`" + ` | the same with the labels size (bytes) and engine. Drives are compared if size, engine, model and kind agree |
 | ` + "`device:ssdprobe_pcie_link:ratio`" + ` | bandwidth of the PCIe link as a share of what both ends support |
+| ` + "`controller:ssdprobe_critical_warning:last`" + ` | 1 for a critical warning that was set when the drive last answered, 0 for one that it took back. Absent for drives that never warned or are gone, and for heat. Of SATA and SAS drives, condition is self_assessment |
 | ` + "`device:ssdprobe_probe_latency_percentile_seconds:avg1h`" + ` | mean of a percentile over the last hour |
 | ` + "`device:ssdprobe_probe_iops:avg1h`" + ` | mean of IOPS over the last hour |
 | ` + "`model_firmware:ssdprobe_drives:count`" + ` | number of targets of a model and firmware |

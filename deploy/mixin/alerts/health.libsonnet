@@ -55,21 +55,9 @@ function(config) {
 
     {
       alert: 'SsdprobeCriticalWarning',
-      // A SATA or SAS drive has one verdict on itself. A drive that sleeps or no longer answers has not taken its
-      // warning back, so the alert goes on, unless another controller of the drive answers, or health is switched
-      // off. Once it has been taken back, the alert is kept for less than 20 minutes.
+      // Also of a drive that no longer answers, unless health is switched off.
       expr: |||
-        (
-            max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!="temperature"}) == 1
-          or
-            label_replace(max by (job, instance, device, id) (ssdprobe_drive_smart_passed) == bool 0, "condition", "self_assessment", "", "") == 1
-          or
-            max by (job, instance, device, id, controller, condition) (ALERTS{alertname="SsdprobeCriticalWarning",condition!="temperature",alertstate="firing"})
-            unless on (job, instance, device, id, controller, condition) last_over_time(ssdprobe_nvme_critical_warning{condition!="temperature"}[20m]) == 0
-            unless on (job, instance, device, id) last_over_time(ssdprobe_drive_smart_passed[20m]) == 1
-            unless on (job, instance, device, id, condition) ssdprobe_nvme_critical_warning
-            and on (job, instance) ssdprobe_collector_success{collector="health"}
-        )
+        (controller:ssdprobe_critical_warning:last == 1)
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '5m',

@@ -16,6 +16,30 @@ function(config) {
   interval: '5m',
   rules: [
     {
+      alert: 'SsdprobeTargetGone',
+      // A device that is gone has no series, so no other alert fires. This one ends after
+      // six hours: by then the drive was removed on purpose. Without the labels device and firmware: a drive that had
+      // two names or firmwares in these hours would be gone twice.
+      expr: |||
+        max by (job, instance, id, model) (last_over_time(device:ssdprobe_device_info:unique[6h]))
+        unless on (job, instance, id) device:ssdprobe_device_info:unique
+        and on (job, instance) ssdprobe_build_info
+      |||,
+      'for': '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive has disappeared.',
+        description: |||
+          {{ $labels.id }}{{ with $labels.model }} ({{ . }}){{ end }} on {{ $labels.instance }} is gone.
+          ssdprobe runs but no longer sees it: it was removed, dropped off the bus, or the configuration now leaves it out.
+          {{- range printf "topk(1, max by (device) (max_over_time(timestamp(device:ssdprobe_device_info:unique{instance=%q,id=%q})[6h:1m])))"
+          $labels.instance $labels.id | query }}
+          It was last seen at {{ .Value | humanizeTimestamp }}{{ with .Labels.device }} as {{ . }}{{ end }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
       alert: 'SsdprobeNoResults',
       // Rounds are skipped while a device is busy, which may go on for hours. The time counts
       // from the last good round, or else from when both drive and daemon were there.

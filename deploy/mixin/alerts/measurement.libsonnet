@@ -98,27 +98,5 @@ function(config) {
         |||,
       },
     },
-
-    {
-      alert: 'SsdprobeTargetGone',
-      // A device that is gone has no series, so no other alert fires. This one ends after
-      // six hours: by then the drive was removed on purpose.
-      expr: |||
-        max by (job, instance, device, id, model, firmware) (last_over_time(device:ssdprobe_device_info:unique[6h]))
-        unless on (job, instance, id) device:ssdprobe_device_info:unique
-        and on (job, instance) ssdprobe_build_info
-      |||,
-      'for': '15m',
-      labels: { severity: 'warning' },
-      annotations: {
-        summary: 'A drive has disappeared.',
-        description: text.drive + |||
-          is gone. ssdprobe runs but no longer sees it: it was removed, dropped off the bus, or the configuration now leaves it out.
-          {{- with printf "max_over_time(timestamp(device:ssdprobe_device_info:unique{instance=%q,id=%q})[6h:1m])"
-          $labels.instance $labels.id | query }}
-          It was last seen at {{ . | first | value | humanizeTimestamp }}.{{ end }}
-        |||,
-      },
-    },
   ],
 }

@@ -27,12 +27,13 @@ function(config) {
     {
       alert: 'SsdprobeNotScraped',
       // The scrape job itself is gone: nothing says that a node is down. A job that was renamed has its
-      // instances under the new name. It ends after a day, as by then it was meant.
+      // instances under the new name. A federated job has no `up` here, so it is gone when all of its nodes are.
+      // It ends after a day, as by then it was meant.
       expr: |||
         count by (job) (
           count by (job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m]))
           unless on (instance) ssdprobe_build_info
-          unless on (job) up
+          unless on (job) (up or ssdprobe_build_info)
         )
       ||| % config,
       'for': '15m',

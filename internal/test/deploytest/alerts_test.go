@@ -29,6 +29,10 @@ func TestEveryAlertSaysWhatIsWrongWhere(t *testing.T) {
 			case ofNode(a):
 				assert.Contains(t, description, "{{ $labels.instance }}")
 				assert.NotContains(t, description, "{{ $labels.device }}")
+			case a.Alert == "SsdprobeTargetGone": // the drive has no name any more, only the one under which it was last seen
+				for _, label := range []string{".Labels.device", "{{ $labels.id }}", "{{ with $labels.model }}", "{{ $labels.instance }}"} {
+					assert.Contains(t, description, label)
+				}
 			default:
 				for _, label := range []string{"{{ $labels.device }}", "{{ $labels.id }}", "{{ with $labels.model }}", "{{ $labels.instance }}"} {
 					assert.Contains(t, description, label)
