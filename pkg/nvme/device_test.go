@@ -106,6 +106,7 @@ func TestRefusedCommandsAreNotRepeated(t *testing.T) {
 		{"do not retry, denied", 0x4015, 1, fs.ErrPermission},
 		{"not implemented, without saying do not retry", 0x0109, 1, errors.ErrUnsupported},
 		{"passing", 0x0006, 3, nil},
+		{"of the path, which may come back", 0x4370, 3, nvme.ErrNotLive},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, script := drive(t, nil)

@@ -12,19 +12,6 @@ import (
 	"unsafe"
 )
 
-// ErrNotNVMe is the error of Open and of commands for a file that is not a device node of the NVMe driver.
-var ErrNotNVMe = errors.New("not an NVMe device")
-
-// ErrCancelled says that the driver gave up a command without an answer: its timeout
-// passed, or the controller was reset or removed. Whether the controller carried out
-// the command is unknown.
-var ErrCancelled = errors.New("given up by the driver")
-
-// ErrNotLive says that the driver cannot reach the controller: it is resetting it or
-// reconnecting to it, or has given it up. The controller's state is in
-// /sys/class/nvme/nvme0/state.
-var ErrNotLive = errors.New("the driver does not reach the controller")
-
 // Open opens the device node of a controller, /dev/nvme0, or of a namespace,
 // /dev/nvme0n1, read-only and close-on-exec. Commands need CAP_SYS_ADMIN, except those
 // that the kernel allows without it. A denied command matches [fs.ErrPermission]. If
@@ -205,6 +192,8 @@ func driverError(err error) error {
 		return fmt.Errorf("%w: %w", ErrNotNVMe, err)
 	case errors.Is(err, syscall.EINTR):
 		return fmt.Errorf("%w: %w", ErrCancelled, err)
+	case errors.Is(err, syscall.EWOULDBLOCK): // nvme_ns_head_ioctl in drivers/nvme/host/ioctl.c
+		return fmt.Errorf("%w: %w", ErrNotLive, err)
 	case errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO):
 		return fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}

@@ -92,6 +92,7 @@ func TestDriverError(t *testing.T) {
 	}{
 		{syscall.ENOTTY, ErrNotNVMe},
 		{syscall.EINTR, ErrCancelled},
+		{syscall.EWOULDBLOCK, ErrNotLive}, // nvme_ns_head_ioctl: no path of the namespace is usable
 		{syscall.ENODEV, fs.ErrNotExist},
 		{syscall.ENXIO, fs.ErrNotExist},
 		{syscall.EACCES, fs.ErrPermission},
