@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -76,14 +77,20 @@ type ioctlTransport struct {
 	narrow bool
 }
 
-// The ioctls of linux/nvme_ioctl.h. The values of _IOWR are the same on all
-// architectures of Linux. The value of _IO is not: it has a direction bit on powerpc,
-// mips, sparc and alpha.
+// The ioctls of linux/nvme_ioctl.h that are the same on all architectures of Linux.
 const (
-	ioctlNamespaceID = 0x4E40     // _IO('N', 0x40)
-	ioctlAdmin       = 0xC0484E41 // _IOWR('N', 0x41, struct nvme_passthru_cmd)
-	ioctlAdmin64     = 0xC0504E47 // _IOWR('N', 0x47, struct nvme_passthru_cmd64)
+	ioctlAdmin   = 0xC0484E41 // _IOWR('N', 0x41, struct nvme_passthru_cmd)
+	ioctlAdmin64 = 0xC0504E47 // _IOWR('N', 0x47, struct nvme_passthru_cmd64)
 )
+
+// ioctlNamespaceID returns _IO('N', 0x40). Some architectures mark an ioctl without data by a bit.
+func ioctlNamespaceID(arch string) uintptr {
+	const number = 'N'<<8 | 0x40
+	if strings.HasPrefix(arch, "ppc") || strings.HasPrefix(arch, "mips") {
+		return 1<<29 | number
+	}
+	return number
+}
 
 // passthru is struct nvme_passthru_cmd64. The older struct nvme_passthru_cmd has the same
 // fields up to the timeout, and then a 32-bit result where this struct has reserved bytes.
@@ -144,7 +151,7 @@ func (t *ioctlTransport) Admin(cmd Command, data []byte) (Completion, error) {
 // namespaceID asks the driver, not the drive, for the namespace of a block device.
 func (t *ioctlTransport) namespaceID() (uint32, error) {
 	id, err := t.control(func(fd uintptr) (uintptr, syscall.Errno) {
-		id, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, ioctlNamespaceID, 0)
+		id, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, ioctlNamespaceID(runtime.GOARCH), 0)
 		return id, errno
 	})
 	if errors.Is(err, syscall.EINVAL) {

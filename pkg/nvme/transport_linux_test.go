@@ -32,6 +32,16 @@ func TestPassthruLayout(t *testing.T) {
 	assert.Equal(t, 72, ioctlAdmin>>16&0x3FFF)
 }
 
+// TestIoctlNumbers compares with what _IO('N', 0x40) of asm-generic/ioctl.h and of the architectures with a header of their own gives.
+func TestIoctlNumbers(t *testing.T) {
+	for arch, want := range map[string]uintptr{
+		"386": 0x4E40, "amd64": 0x4E40, "arm": 0x4E40, "arm64": 0x4E40, "loong64": 0x4E40, "riscv64": 0x4E40, "s390x": 0x4E40,
+		"ppc64": 0x20004E40, "ppc64le": 0x20004E40, "mips": 0x20004E40, "mipsle": 0x20004E40, "mips64": 0x20004E40, "mips64le": 0x20004E40,
+	} {
+		assert.Equal(t, want, ioctlNamespaceID(arch), arch)
+	}
+}
+
 // TestOpenFlags: read-only and close-on-exec are safety, not style. Any character device opens;
 // only a command shows whether it belongs to the NVMe driver.
 func TestOpenFlags(t *testing.T) {
