@@ -75,16 +75,21 @@ func TestControllerIsAskedOnceForWhatItSupports(t *testing.T) {
 	}
 	identify, smart := identifyController, smartLog
 	smart.Dword10 |= 1 << 15 // reading health clears no event
-	identify.Timeout, smart.Timeout = nvme.DefaultTimeout, nvme.DefaultTimeout
 	assert.Equal(t, []nvme.Command{identify, smart, smart}, script.Sent())
 }
 
+// TestTimeoutOfTheDevice: without one, that of the driver applies, which an administrator may have raised (admin_timeout of nvme_core).
 func TestTimeoutOfTheDevice(t *testing.T) {
 	d, script := drive(t, nil)
-	d.Timeout = 5 * time.Minute
-	_, err := d.Controller()
-	require.NoError(t, err)
-	assert.Equal(t, 5*time.Minute, script.Sent()[0].Timeout)
+	for _, timeout := range []time.Duration{0, 5 * time.Minute} {
+		if timeout != 0 {
+			d.Timeout = timeout
+		}
+		_, err := d.Controller()
+		require.NoError(t, err)
+		sent := script.Sent()
+		assert.Equal(t, timeout, sent[len(sent)-1].Timeout)
+	}
 }
 
 func TestReservedBitIsClearBeforeRevision13(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 )
 
 // Open opens the device node of a controller, /dev/nvme0, or of a namespace,
-// /dev/nvme0n1, read-only and close-on-exec. Commands need CAP_SYS_ADMIN, except those
+// /dev/nvme0n1 or /dev/ng0n1, read-only and close-on-exec. Commands need CAP_SYS_ADMIN, except those
 // that the kernel allows without it. A denied command matches [fs.ErrPermission]. If
 // the driver cannot reach the controller, the error matches [ErrNotLive].
 //
@@ -45,12 +45,13 @@ func Open(path string) (*Device, error) {
 	transport := &ioctlTransport{file: file}
 	d := NewDevice(transport)
 	d.file = file
-	if info.Mode()&fs.ModeCharDevice == 0 {
-		id, err := transport.namespaceID()
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open nvme %s: %w", path, err), file.Close())
-		}
+	id, err := transport.namespaceID()
+	switch {
+	case err == nil:
 		d.namespaceID = &id
+	case info.Mode()&fs.ModeCharDevice != 0 && errors.Is(err, ErrNotNVMe): // a controller has no namespace id
+	default:
+		return nil, errors.Join(fmt.Errorf("open nvme %s: %w", path, err), file.Close())
 	}
 	return d, nil
 }

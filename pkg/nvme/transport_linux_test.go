@@ -123,7 +123,7 @@ func TestMilliseconds(t *testing.T) {
 		time.Nanosecond:                  1,
 		time.Millisecond:                 1,
 		time.Millisecond + 1:             2,
-		DefaultTimeout:                   60_000,
+		time.Minute:                      60_000,
 		math.MaxInt64 - time.Millisecond: math.MaxUint32,
 	} {
 		assert.Equal(t, want, milliseconds(d), d)
