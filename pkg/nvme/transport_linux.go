@@ -21,8 +21,8 @@ import (
 // Read the health of a controller through the controller's node. The node of a
 // multipath namespace may lead to any of its controllers.
 //
-// For nodes of other drivers the error is [ErrNotNVMe]: Open returns it for block
-// devices, the first command for character devices. The numbers of the NVMe ioctls are
+// For nodes of other drivers the error is [ErrNotNVMe]: Open returns it for block devices
+// and some character devices, the first command for the others. The numbers of the NVMe ioctls are
 // reserved to the NVMe driver, so other drivers do not know them. A drive behind a USB
 // bridge therefore never receives an NVMe command.
 func Open(path string) (*Device, error) {
@@ -49,7 +49,7 @@ func Open(path string) (*Device, error) {
 	switch {
 	case err == nil:
 		d.namespaceID = &id
-	case info.Mode()&fs.ModeCharDevice != 0 && errors.Is(err, ErrNotNVMe): // a controller has no namespace id
+	case info.Mode()&fs.ModeCharDevice != 0 && errors.Is(err, syscall.ENOTTY): // as of a controller, which has no namespace id
 	default:
 		return nil, errors.Join(fmt.Errorf("open nvme %s: %w", path, err), file.Close())
 	}

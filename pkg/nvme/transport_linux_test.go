@@ -64,6 +64,13 @@ func TestOpenFlags(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrClosed)
 }
 
+// TestOpenOtherDrivers: /dev/random answers any unknown ioctl with EINVAL, which the NVMe driver never does for its character devices.
+func TestOpenOtherDrivers(t *testing.T) {
+	_, err := Open("/dev/random")
+	require.ErrorIs(t, err, ErrNotNVMe)
+	require.EqualError(t, err, "open nvme /dev/random: not an NVMe device: invalid argument")
+}
+
 func fcntl(t *testing.T, file *os.File, command uintptr) int {
 	t.Helper()
 	raw, err := file.SyscallConn()
