@@ -55,7 +55,13 @@ type Command struct {
 
 // String names the command and what it asks for: "get log page 02h".
 func (c Command) String() string {
-	s := fmt.Sprintf("%v %02xh", c.Opcode, uint8(c.Dword10))
+	s := c.Opcode.String()
+	if c.Opcode != OpcodeFormatNVM { // the others select something by this byte
+		s += fmt.Sprintf(" %02xh", uint8(c.Dword10))
+	}
+	if identifier := c.Dword11 >> 16; c.Opcode == OpcodeGetLogPage && identifier != 0 {
+		s += fmt.Sprintf(", identifier %d", identifier)
+	}
 	if c.NamespaceID != 0 && c.NamespaceID != AllNamespaces {
 		s += fmt.Sprintf(" of namespace %d", c.NamespaceID)
 	}
