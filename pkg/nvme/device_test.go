@@ -111,6 +111,11 @@ func TestRefusedCommandsAreNotRepeated(t *testing.T) {
 		{"do not retry, denied", 0x4015, 1, fs.ErrPermission},
 		{"not implemented, without saying do not retry", 0x0109, 1, errors.ErrUnsupported},
 		{"passing", 0x0006, 3, nil},
+		{"until a sanitize operation ends", 0x401D, 3, nil},
+		{"until the media are ready", 0x4024, 3, nil},
+		{"until the namespace is ready", 0x4082, 3, nil},
+		{"until a format ends", 0x4084, 3, nil},
+		{"until a self-test ends", 0x411D, 3, nil},
 		{"of the path, which may come back", 0x4370, 3, nvme.ErrNotLive},
 	} {
 		t.Run(c.name, func(t *testing.T) {

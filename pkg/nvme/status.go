@@ -107,24 +107,36 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// final reports whether sending the command again would only add to the error log. A namespace that does not exist may
-// be created or attached later, and a path may come back.
+// final reports whether sending the command again would only add to the error log. Some reasons pass, whatever the
+// controller says: a namespace may be created or attached later, a path may come back, an operation ends.
 func (e *StatusError) final() bool {
-	passing := e.Is(fs.ErrNotExist) || e.Status.Type() == StatusPathError
-	return e.Status.DoNotRetry() && !passing || e.Is(errors.ErrUnsupported)
+	switch code := e.Status.code(); {
+	case e.Is(errors.ErrUnsupported):
+		return true
+	case e.Is(fs.ErrNotExist), code.Type() == StatusPathError:
+		return false
+	case code == sanitizeInProgress, code == mediaNotReady, code == namespaceNotReady, code == formatInProgress, code == selfTestInProgress:
+		return false
+	}
+	return e.Status.DoNotRetry()
 }
 
-// The statuses that Is maps to an error.
+// The statuses that mean something to Is and final.
 const (
 	invalidOpcode        Status = 0x001
 	invalidField         Status = 0x002
 	invalidNamespace     Status = 0x00B
 	operationDenied      Status = 0x015
+	sanitizeInProgress   Status = 0x01D
 	prohibitedByLockdown Status = 0x023
+	mediaNotReady        Status = 0x024
+	namespaceNotReady    Status = 0x082
+	formatInProgress     Status = 0x084
 	invalidLogPage       Status = 0x109
 	featureNotSaveable   Status = 0x10D
 	featureNotChangeable Status = 0x10E
 	featureNotNamespace  Status = 0x10F
+	selfTestInProgress   Status = 0x11D
 	invalidCommandSet    Status = 0x12C
 	accessDenied         Status = 0x286
 	hostPathing          Status = 0x370
