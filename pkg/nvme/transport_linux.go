@@ -19,7 +19,9 @@ import (
 // the driver cannot reach the controller, the error matches [ErrNotLive].
 //
 // Read the health of a controller through the controller's node. The node of a
-// multipath namespace may lead to any of its controllers.
+// multipath namespace may lead to any of its controllers. A partition, and a device of
+// the device mapper that lies on one namespace, passes commands on: they concern the
+// whole namespace.
 //
 // For nodes of other drivers the error is [ErrNotNVMe]: Open returns it for block devices
 // and some character devices, the first command for the others. The numbers of the NVMe ioctls are
