@@ -25,7 +25,7 @@ func ParseOutput(r io.Reader) (Output, error) {
 	if err != nil {
 		return Output{}, fmt.Errorf("read fio output: %w", err)
 	}
-	before, document, after, err := splitOutput(quoteNaNs(data))
+	before, document, after, err := splitOutput(escapeControls(quoteNaNs(data)))
 	if err != nil {
 		return Output{}, fmt.Errorf("parse fio output: %w", err)
 	}
@@ -77,6 +77,18 @@ func objectStart(data []byte) int {
 // no JSON has. A field that is needed then fails with its path, and the others do not matter.
 func quoteNaNs(data []byte) []byte {
 	return regexp.MustCompile(`(?m)^([ \t]*"[^"\n]*"[ \t]*:[ \t]*)(-?(?:nan|inf))([ \t\r]*,?[ \t\r]*)$`).ReplaceAll(data, []byte(`$1"$2"$3`))
+}
+
+// escapeControls escapes the control characters in a key or a value, each of which fio prints on a line of its own, and as it
+// stands in the job file.
+func escapeControls(data []byte) []byte {
+	const control = `[\x00-\x09\x0b\x0c\x0e-\x1f]`
+	line := regexp.MustCompile(`(?m)^[ \t]*"[^\n]*` + control + `[^\n]*$`)
+	return line.ReplaceAllFunc(data, func(line []byte) []byte {
+		begin := bytes.IndexByte(line, '"')
+		escaped := regexp.MustCompile(control).ReplaceAllFunc(line[begin:], func(c []byte) []byte { return fmt.Appendf(nil, `\u%04x`, c[0]) })
+		return append(line[:begin:begin], escaped...)
+	})
 }
 
 // syntaxError shows the line that is not valid JSON.

@@ -219,6 +219,15 @@ func TestParseOutputWithNaNInOtherFields(t *testing.T) {
 	assert.Equal(t, []string{"a note", "another note"}, out.Notes)
 }
 
+// fio 3.33 prints a tab of a name or a description as it stands, which no JSON string may hold.
+func TestParseOutputWithControlCharacters(t *testing.T) {
+	text := strings.Replace(string(read(t, "fio-3.33-plain.json")), `"jobname" : "`, "\"jobname\" : \"a\tb\x01", 1)
+	out, err := fio.ParseOutput(strings.NewReader("a\tnote\r\n" + strings.ReplaceAll(text, "\n", "\r\n")))
+	require.NoError(t, err)
+	assert.Equal(t, "a\tb\x01seq", out.Jobs[0].Name)
+	assert.Equal(t, []string{"a\tnote"}, out.Notes)
+}
+
 func TestFieldErrorNamesTheField(t *testing.T) {
 	text := strings.Replace(string(read(t, "fio-3.33-plain.json")), `"total_ios" : 32`, `"total_ios" : -32`, 1)
 	_, err := fio.ParseOutput(strings.NewReader(text))

@@ -185,6 +185,13 @@ func TestModifies(t *testing.T) {
 		"[a]\nioengine=external:x.so":           {`section "a": ioengine=external:x.so`},
 		"[a]\nrw=$x":                            {`section "a": rw=$x`},
 		"[a]\nread_iolog=f":                     {`section "a": read_iolog=f`},
+		"[a]\nwrite_iolog=f":                    {`section "a": write_iolog=f`},
+		"[a]\nmem=mmapshared:/srv/x":            {`section "a": mem=mmapshared:/srv/x`},
+		"[a]\niomem=mmap:/srv/x":                {`section "a": iomem=mmap:/srv/x`},
+		"[a]\nmem=mmap":                         nil,
+		"[a]\nioengine=${X}":                    {`section "a": ioengine=${X}`},
+		"[a]\n${X}":                             {`section "a": ${X}`},
+		"[a]\nu${X}=1":                          {`section "a": u${X}=1`},
 	} {
 		job, err := fio.ParseJob(strings.NewReader(text))
 		require.NoError(t, err)

@@ -76,10 +76,15 @@ func (x Option) line() (string, error) {
 		return "", fmt.Errorf("%s: value %q begins or ends with a blank, which fio drops", x.Key, x.Value)
 	case x.Bare && x.Value != "":
 		return "", fmt.Errorf("%s: bare and yet with the value %q", x.Key, x.Value)
-	case x.Bare:
-		return x.Key, nil
 	}
-	return x.Key + "=" + x.Value, nil
+	return x.text(), nil
+}
+
+func (x Option) text() string {
+	if x.Bare {
+		return x.Key
+	}
+	return x.Key + "=" + x.Value
 }
 
 func writeLine(b *strings.Builder, line string) error {

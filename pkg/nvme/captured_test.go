@@ -115,8 +115,8 @@ func TestNamespaceAgreesWithNVMeCLI(t *testing.T) {
 		Preferred: &PreferredIO{
 			WriteGranularityBlocks:      uint32(want.NPWG) + 1,
 			WriteAlignmentBlocks:        uint32(want.NPWA) + 1,
-			DeallocateGranularityBlocks: uint32(want.NPDG) + 1,
-			DeallocateAlignmentBlocks:   uint32(want.NPDA) + 1,
+			DeallocateGranularityBlocks: new(uint32(want.NPDG) + 1),
+			DeallocateAlignmentBlocks:   new(uint32(want.NPDA) + 1),
 			OptimalWriteBlocks:          uint32(want.NOWS) + 1,
 		},
 		EUI64: got.EUI64,

@@ -35,29 +35,33 @@ func (o Opcode) String() string {
 	return fmt.Sprintf("admin command %02xh", uint8(o))
 }
 
-// DefaultTimeout is the Linux driver's own timeout for admin commands.
-//
-// A shorter timeout is dangerous: when an admin command of a PCIe drive expires, the
-// driver resets the controller, and with it all I/O in flight. A drive may take seconds
-// to answer during a firmware activation or garbage collection. A caller that cannot
-// wait that long should stop waiting, not let the command expire.
-const DefaultTimeout = 60 * time.Second
-
 // Command is one admin command without its buffer: the dwords of a submission
 // queue entry that this package uses; the others are zero. Commands are comparable.
+//
+// A timeout shorter than the driver's own is dangerous: when an admin command of a PCIe
+// drive expires, the driver resets the controller, and with it all I/O in flight. A drive
+// may take seconds to answer during a firmware activation or garbage collection. A caller
+// that cannot wait that long should stop waiting, not let the command expire.
 type Command struct {
 	Opcode      Opcode
 	NamespaceID uint32
 	Dword10     uint32
 	Dword11     uint32
 	Dword14     uint32
-	// Timeout is rounded up to milliseconds; 0 means the driver's own timeout.
+	// Timeout is rounded up to milliseconds; 0 means the driver's own timeout: one minute,
+	// unless the parameter admin_timeout of the module nvme_core says otherwise.
 	Timeout time.Duration
 }
 
 // String names the command and what it asks for: "get log page 02h".
 func (c Command) String() string {
-	s := fmt.Sprintf("%v %02xh", c.Opcode, uint8(c.Dword10))
+	s := c.Opcode.String()
+	if c.Opcode != OpcodeFormatNVM { // the others select something by this byte
+		s += fmt.Sprintf(" %02xh", uint8(c.Dword10))
+	}
+	if identifier := c.Dword11 >> 16; c.Opcode == OpcodeGetLogPage && identifier != 0 {
+		s += fmt.Sprintf(", identifier %d", identifier)
+	}
 	if c.NamespaceID != 0 && c.NamespaceID != AllNamespaces {
 		s += fmt.Sprintf(" of namespace %d", c.NamespaceID)
 	}

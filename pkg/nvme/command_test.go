@@ -1,6 +1,7 @@
 package nvme
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,7 +32,7 @@ func TestCommandEncoding(t *testing.T) {
 		},
 		{
 			"an endurance group", LogPageCommand(LogPageRequest{Page: LogEnduranceGroup, Bytes: 512, Identifier: 0x1234}),
-			Command{Opcode: 0x02, NamespaceID: 0xFFFFFFFF, Dword10: 0x007F_0009, Dword11: 0x1234_0000}, "get log page 09h",
+			Command{Opcode: 0x02, NamespaceID: 0xFFFFFFFF, Dword10: 0x007F_0009, Dword11: 0x1234_0000}, "get log page 09h, identifier 4660",
 		},
 		{
 			"a large page of another vendor", LogPageCommand(LogPageRequest{Page: LogOCPSMART, Bytes: 1 << 20, UUIDIndex: 0xFF}),
@@ -49,11 +50,24 @@ func TestCommandEncoding(t *testing.T) {
 			"set and save feature", SetFeatureCommand(FeatureVolatileWriteCache, 1, Saved),
 			Command{Opcode: 0x09, Dword10: 0x8000_0006, Dword11: 1}, "set features 06h",
 		},
+		{
+			"format", FormatCommand(2, Namespace{FormatIndex: 0x11}),
+			Command{Opcode: 0x80, NamespaceID: 2, Dword10: 0x1201}, "format nvm of namespace 2",
+		},
 		{"unknown opcode", Command{Opcode: 0xC0, Dword10: 1}, Command{Opcode: 0xC0, Dword10: 1}, "admin command c0h 01h"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, c.got)
 			assert.Equal(t, c.text, c.got.String())
+		})
+	}
+}
+
+// A command for another number of bytes than its buffer has would make the controller write beyond the buffer.
+func TestLogPageCommandOfAnImpossibleLength(t *testing.T) {
+	for _, bytes := range []int{-4, 0, 2, 513} {
+		assert.PanicsWithValue(t, fmt.Sprintf("nvme: smart log of %d bytes: want a multiple of 4, at least 4", bytes), func() {
+			LogPageCommand(LogPageRequest{Page: LogSMART, Bytes: bytes})
 		})
 	}
 }

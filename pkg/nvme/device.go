@@ -11,8 +11,8 @@ import (
 // it refused, so keep it open for as long as the controller is read. One goroutine
 // may use it at a time; only Close may be called from another one.
 type Device struct {
-	// Timeout applies to each command; see [DefaultTimeout] before shortening it. 0
-	// means the driver's own timeout.
+	// Timeout applies to each command. 0 means the driver's own timeout; see [Command]
+	// before choosing a shorter one.
 	Timeout time.Duration
 
 	transport   Transport
@@ -27,7 +27,7 @@ type Device struct {
 
 // NewDevice returns the controller behind a transport. The caller still closes the transport.
 func NewDevice(t Transport) *Device {
-	return &Device{Timeout: DefaultTimeout, transport: t, refused: map[Command]*StatusError{}}
+	return &Device{transport: t, refused: map[Command]*StatusError{}}
 }
 
 // Close closes the file that Open opened. It does not wait for a command that is stuck

@@ -75,16 +75,21 @@ func TestControllerIsAskedOnceForWhatItSupports(t *testing.T) {
 	}
 	identify, smart := identifyController, smartLog
 	smart.Dword10 |= 1 << 15 // reading health clears no event
-	identify.Timeout, smart.Timeout = nvme.DefaultTimeout, nvme.DefaultTimeout
 	assert.Equal(t, []nvme.Command{identify, smart, smart}, script.Sent())
 }
 
+// TestTimeoutOfTheDevice: without one, that of the driver applies, which an administrator may have raised (admin_timeout of nvme_core).
 func TestTimeoutOfTheDevice(t *testing.T) {
 	d, script := drive(t, nil)
-	d.Timeout = 5 * time.Minute
-	_, err := d.Controller()
-	require.NoError(t, err)
-	assert.Equal(t, 5*time.Minute, script.Sent()[0].Timeout)
+	for _, timeout := range []time.Duration{0, 5 * time.Minute} {
+		if timeout != 0 {
+			d.Timeout = timeout
+		}
+		_, err := d.Controller()
+		require.NoError(t, err)
+		sent := script.Sent()
+		assert.Equal(t, timeout, sent[len(sent)-1].Timeout)
+	}
 }
 
 func TestReservedBitIsClearBeforeRevision13(t *testing.T) {
@@ -106,6 +111,12 @@ func TestRefusedCommandsAreNotRepeated(t *testing.T) {
 		{"do not retry, denied", 0x4015, 1, fs.ErrPermission},
 		{"not implemented, without saying do not retry", 0x0109, 1, errors.ErrUnsupported},
 		{"passing", 0x0006, 3, nil},
+		{"until a sanitize operation ends", 0x401D, 3, nil},
+		{"until the media are ready", 0x4024, 3, nil},
+		{"until the namespace is ready", 0x4082, 3, nil},
+		{"until a format ends", 0x4084, 3, nil},
+		{"until a self-test ends", 0x411D, 3, nil},
+		{"of the path, which may come back", 0x4370, 3, nvme.ErrNotLive},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, script := drive(t, nil)

@@ -33,7 +33,7 @@
 // # Blocking
 //
 // A command blocks its thread in the kernel, out of reach of any context, until the controller
-// answers or the driver gives the command up after its timeout (see [DefaultTimeout]). Callers
+// answers or the driver gives the command up after its timeout (see [Command]). Callers
 // that must not wait should call from a goroutine of their own and stop waiting for it. A Device
 // serves one goroutine at a time. Several Devices of one controller are independent of each other.
 package nvme

@@ -112,7 +112,7 @@ func TestFeatureWriter(t *testing.T) {
 		return w.SetInterruptCoalescing(nvme.InterruptCoalescing{Time: 25_500 * time.Microsecond, Threshold: 256}, keep)
 	}
 	set := func(dword10, dword11 uint32) nvme.Command {
-		return nvme.Command{Opcode: 0x09, Dword10: dword10, Dword11: dword11, Timeout: nvme.DefaultTimeout}
+		return nvme.Command{Opcode: 0x09, Dword10: dword10, Dword11: dword11}
 	}
 	for _, c := range []struct {
 		name    string

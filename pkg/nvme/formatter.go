@@ -40,13 +40,17 @@ func bit(set bool) uint32 {
 
 // Format formats one namespace and erases its user data; its LBA format, metadata and
 // protection stay as they are. It returns when the controller is done, which takes
-// seconds on some drives and hours on others. Only the timeout ends it earlier. Then the
-// driver resets the controller, and the content of the drive is unknown.
+// seconds on some drives and hours on others. Only the timeout, which must be positive, ends
+// it earlier. Then the driver resets the controller, and the content of the drive is unknown.
 //
 // If the controller has [Controller.FormatsAll] or [Controller.ErasesAll], the command
-// affects other namespaces too: check before calling Format. If the controller lacks the
-// command, the error matches [errors.ErrUnsupported].
+// affects other namespaces too: check before calling Format. Opening a partition does not
+// confine it either, see [Open]. If the controller lacks the command, the error matches
+// [errors.ErrUnsupported].
 func (f *Formatter) Format(namespaceID uint32, timeout time.Duration) error {
+	if timeout <= 0 {
+		return fmt.Errorf("format namespace %d: timeout %v: want how long the drive may take, which is hours for some", namespaceID, timeout)
+	}
 	c, err := f.device.Controller()
 	if err != nil {
 		return err

@@ -69,6 +69,18 @@ func TestFormatThatIsNotSent(t *testing.T) {
 	}
 }
 
+// The driver's own timeout of a minute would reset a drive that is still formatting.
+func TestFormatWithoutPatience(t *testing.T) {
+	d, script := drive(t, map[int][]byte{offsetOACS: {2, 0}})
+	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, 1)).Return(namespacePage(1, 0, 0))
+	script.On(nvme.Command{Opcode: 0x80, NamespaceID: 1, Dword10: 0x200}).Result(0)
+	for _, timeout := range []time.Duration{0, -time.Second} {
+		require.EqualError(t, nvme.NewFormatter(d).Format(1, timeout),
+			"format namespace 1: timeout "+timeout.String()+": want how long the drive may take, which is hours for some")
+	}
+	assert.Empty(t, script.Sent())
+}
+
 // Format notices that a drive did something else than it was told.
 func TestFormatThatChangedTheLayout(t *testing.T) {
 	d, script := drive(t, map[int][]byte{offsetOACS: {2, 0}})

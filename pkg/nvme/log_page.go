@@ -61,8 +61,12 @@ type LogPageRequest struct {
 }
 
 // LogPageCommand returns the command for a request. It is addressed to the
-// controller and not to a namespace.
+// controller and not to a namespace. It panics for a number of bytes that is not
+// possible, because the controller would write beyond the buffer.
 func LogPageCommand(r LogPageRequest) Command {
+	if r.Bytes < 4 || r.Bytes%4 != 0 {
+		panic(fmt.Sprintf("nvme: %v of %d bytes: want a multiple of 4, at least 4", r.Page, r.Bytes))
+	}
 	dwords := uint32(r.Bytes/4 - 1)
 	cmd := Command{
 		Opcode:      OpcodeGetLogPage,

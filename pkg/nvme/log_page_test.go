@@ -152,6 +152,14 @@ func TestOCPSMART(t *testing.T) {
 			}, nil,
 		},
 		{
+			"by the list of log pages, the claimed uuids are refused", map[int][]byte{offsetCTRATT: {0, 2}, offsetLPA: {0x20}},
+			func(s *nvmetest.Script) {
+				s.On(identifyUUIDs).Refuse(0x4002)
+				s.On(logPage(nvme.LogSupportedPages)).Return(supportedPages(nvme.LogOCPSMART))
+				s.On(byIndex(0)).Return(page)
+			}, nil,
+		},
+		{
 			"another vendor's page", map[int][]byte{offsetLPA: {0x20}},
 			func(s *nvmetest.Script) {
 				s.On(logPage(nvme.LogSupportedPages)).Return(supportedPages(nvme.LogOCPSMART))

@@ -29,7 +29,7 @@ type Namespace struct {
 	Deallocated DeallocatedRead // DLFEAT bits 2:0
 	// OptimalBoundaryBlocks is the boundary that I/O should not cross (NOIOB); nil when not reported.
 	OptimalBoundaryBlocks *uint16
-	Preferred             *PreferredIO // nil when not reported (NSFEAT bit 4)
+	Preferred             *PreferredIO // nil when not reported (NSFEAT bits 5:4)
 
 	EnduranceGroup *uint16 // ENDGID
 	NVMSet         *uint16 // NVMSETID
@@ -74,13 +74,15 @@ const (
 	DeallocatedOnes        DeallocatedRead = 2
 )
 
-// PreferredIO holds the sizes and alignments that suit the namespace best, in blocks.
+// PreferredIO holds the sizes and alignments that suit the namespace best, in blocks. Those of
+// deallocation are nil when the namespace only reports them in a structure that is not read here
+// (NPDGL and NPDAL).
 type PreferredIO struct {
-	WriteGranularityBlocks      uint32 // NPWG
-	WriteAlignmentBlocks        uint32 // NPWA
-	DeallocateGranularityBlocks uint32 // NPDG
-	DeallocateAlignmentBlocks   uint32 // NPDA
-	OptimalWriteBlocks          uint32 // NOWS
+	WriteGranularityBlocks      uint32  // NPWG
+	WriteAlignmentBlocks        uint32  // NPWA
+	DeallocateGranularityBlocks *uint32 // NPDG
+	DeallocateAlignmentBlocks   *uint32 // NPDA
+	OptimalWriteBlocks          uint32  // NOWS
 }
 
 // NGUID is the permanent, globally unique 16-byte identifier of a namespace.
@@ -134,12 +136,13 @@ func DecodeNamespace(b []byte) (Namespace, error) {
 		NGUID:          reported(NGUID(p[104:120])),
 		EUI64:          reported(EUI64(p[120:128])),
 	}
-	if p[24]&0x10 != 0 {
+	// OPTPERF has two bits from revision 1.1 on: the lower one for NPDG and NPDA, the upper one for NPDGL and NPDAL.
+	if optperf := p[24] >> 4 & 3; optperf != 0 {
 		n.Preferred = &PreferredIO{ // each field holds one less than its value
 			WriteGranularityBlocks:      uint32(p.u16(64)) + 1,
 			WriteAlignmentBlocks:        uint32(p.u16(66)) + 1,
-			DeallocateGranularityBlocks: uint32(p.u16(68)) + 1,
-			DeallocateAlignmentBlocks:   uint32(p.u16(70)) + 1,
+			DeallocateGranularityBlocks: onlyIf(optperf&1 != 0, uint32(p.u16(68))+1),
+			DeallocateAlignmentBlocks:   onlyIf(optperf&1 != 0, uint32(p.u16(70))+1),
 			OptimalWriteBlocks:          uint32(p.u16(72)) + 1,
 		}
 	}

@@ -33,7 +33,7 @@ func (u UUID) String() string {
 }
 
 // DecodeNamespaceIdentifiers decodes the 4096 bytes of Identify, CNS 03h: Namespace
-// Identification Descriptors (Figure 316) up to one of type 0. It skips unknown types.
+// Identification Descriptors (Figure 316) up to one of length 0 (NIDL). It skips unknown types.
 func DecodeNamespaceIdentifiers(b []byte) (NamespaceIdentifiers, error) {
 	p, err := pageOf("namespace identifiers", b, identifyBytes)
 	if err != nil {
@@ -41,10 +41,10 @@ func DecodeNamespaceIdentifiers(b []byte) (NamespaceIdentifiers, error) {
 	}
 	const headerBytes = 4
 	var ids NamespaceIdentifiers
-	for len(p) >= headerBytes && p[0] != 0 {
+	for len(p) >= headerBytes && p[1] != 0 {
 		kind, size := p[0], int(p[1])
 		p = p[headerBytes:]
-		if size == 0 || size > len(p) {
+		if size > len(p) {
 			return NamespaceIdentifiers{}, fmt.Errorf("decode namespace identifiers: type %d of %d bytes, %d left: %w",
 				kind, size, len(p), io.ErrUnexpectedEOF)
 		}
@@ -59,7 +59,7 @@ func DecodeNamespaceIdentifiers(b []byte) (NamespaceIdentifiers, error) {
 			ids.UUID = new(UUID(value))
 		case kind == 4 && size == 1:
 			ids.CommandSet = new(CommandSet(value[0]))
-		case kind <= 4:
+		case kind >= 1 && kind <= 4:
 			return NamespaceIdentifiers{}, fmt.Errorf("decode namespace identifiers: type %d of %d bytes", kind, size)
 		}
 	}

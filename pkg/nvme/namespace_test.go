@@ -1,6 +1,7 @@
 package nvme_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"io/fs"
@@ -109,7 +110,8 @@ func TestNamespaceIdentifiers(t *testing.T) {
 	script.On(identifiers).
 		Return([]byte{4, 1, 0, 0, 2}).
 		Return([]byte{1, 16, 0, 0}).
-		Return([]byte{9, 0, 0, 0})
+		Return([]byte{0, 1, 0, 0, 7, 4, 1, 0, 0, 2, 3, 0, 0, 0, 1, 8}). // a length of 0 ends the list, type 0 is reserved
+		Return(append(bytes.Repeat([]byte{9, 251}, 2048), 9))
 
 	ids, err := d.NamespaceIdentifiers(1)
 	require.NoError(t, err)
@@ -118,6 +120,10 @@ func TestNamespaceIdentifiers(t *testing.T) {
 	_, err = d.NamespaceIdentifiers(1)
 	require.EqualError(t, err, "decode namespace identifiers: type 1 of 16 bytes")
 
+	ids, err = d.NamespaceIdentifiers(1)
+	require.NoError(t, err)
+	assert.Equal(t, nvme.NamespaceIdentifiers{CommandSet: new(nvme.CommandSetZoned)}, ids)
+
 	_, err = d.NamespaceIdentifiers(1)
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "a descriptor without a length would never end")
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

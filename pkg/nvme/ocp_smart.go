@@ -105,6 +105,9 @@ func (d *Device) ocpUUIDIndex() (uint8, error) {
 	var index uint8
 	if c.Attributes.Has(AttributeUUIDList) {
 		data, err := d.read(IdentifyCommand(IdentifyUUIDs, 0), identifyBytes)
+		if errors.As(err, new(*StatusError)) {
+			return 0, nil // the controller refuses the list that it claims to have
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -36,10 +36,11 @@ func (p page) u128(offset int) Uint128 {
 	return Uint128{High: p.u64(offset + 8), Low: p.u64(offset)}
 }
 
-// text reads an ASCII string that is padded with spaces, or with zeros by drives
-// that do not follow the specification.
+// text reads a string that ends at its first zero or with the field, and is padded with spaces. ASCII fields
+// have no zeros, except of drives that do not follow the specification.
 func (p page) text(offset, size int) string {
-	return strings.TrimSpace(strings.TrimRight(string(p[offset:offset+size]), "\x00"))
+	text, _, _ := strings.Cut(string(p[offset:offset+size]), "\x00")
+	return strings.TrimSpace(text)
 }
 
 // reported returns a pointer to a field, or nil if the field is 0, which means that the controller does not report it.

@@ -67,9 +67,12 @@ func (s Status) code() Status { return s & 0x7FF }
 //
 //   - [errors.ErrUnsupported] when the controller does not implement what it was
 //     asked for: invalid opcode, invalid field, invalid log page, or a feature that
-//     cannot be changed, saved or set for a namespace;
+//     cannot be changed, saved or set for a namespace, or a structure that the
+//     command set of the namespace does not have;
 //   - [fs.ErrPermission] when the operation is implemented but denied;
-//   - [fs.ErrNotExist] when the namespace does not exist.
+//   - [fs.ErrNotExist] when the namespace does not exist;
+//   - [ErrNotLive] and [ErrCancelled] when the status is not the controller's: the driver
+//     answers so for a controller that it does not reach, or whose command it gave up.
 type StatusError struct {
 	Command Command
 	Status  Status
@@ -90,32 +93,52 @@ func (e *StatusError) Error() string {
 // Is reports whether the status matches target, as listed at [StatusError].
 func (e *StatusError) Is(target error) bool {
 	switch e.Status.code() {
-	case invalidOpcode, invalidField, invalidLogPage, featureNotSaveable, featureNotChangeable, featureNotNamespace:
+	case invalidOpcode, invalidField, invalidLogPage, featureNotSaveable, featureNotChangeable, featureNotNamespace, invalidCommandSet:
 		return target == errors.ErrUnsupported
 	case operationDenied, prohibitedByLockdown, accessDenied:
 		return target == fs.ErrPermission
 	case invalidNamespace:
 		return target == fs.ErrNotExist
+	case hostPathing:
+		return target == ErrNotLive
+	case abortedByHost:
+		return target == ErrCancelled
 	}
 	return false
 }
 
-// final reports whether sending the command again would only add to the error log. A namespace that does not exist may
-// be created or attached later.
+// final reports whether sending the command again would only add to the error log. Some reasons pass, whatever the
+// controller says: a namespace may be created or attached later, a path may come back, an operation ends.
 func (e *StatusError) final() bool {
-	return e.Status.DoNotRetry() && !e.Is(fs.ErrNotExist) || e.Is(errors.ErrUnsupported)
+	switch code := e.Status.code(); {
+	case e.Is(errors.ErrUnsupported):
+		return true
+	case e.Is(fs.ErrNotExist), code.Type() == StatusPathError:
+		return false
+	case code == sanitizeInProgress, code == mediaNotReady, code == namespaceNotReady, code == formatInProgress, code == selfTestInProgress:
+		return false
+	}
+	return e.Status.DoNotRetry()
 }
 
-// The statuses that Is maps to an error.
+// The statuses that mean something to Is and final.
 const (
 	invalidOpcode        Status = 0x001
 	invalidField         Status = 0x002
 	invalidNamespace     Status = 0x00B
 	operationDenied      Status = 0x015
+	sanitizeInProgress   Status = 0x01D
 	prohibitedByLockdown Status = 0x023
+	mediaNotReady        Status = 0x024
+	namespaceNotReady    Status = 0x082
+	formatInProgress     Status = 0x084
 	invalidLogPage       Status = 0x109
 	featureNotSaveable   Status = 0x10D
 	featureNotChangeable Status = 0x10E
 	featureNotNamespace  Status = 0x10F
+	selfTestInProgress   Status = 0x11D
+	invalidCommandSet    Status = 0x12C
 	accessDenied         Status = 0x286
+	hostPathing          Status = 0x370
+	abortedByHost        Status = 0x371
 )

@@ -24,6 +24,8 @@ func TestStatus(t *testing.T) {
 		{0x6109, StatusCommandSpecific, 0x09, true, true, "invalid log page (type 1h, code 09h, more in the error log, do not retry)"},
 		{0x0281, StatusMediaError, 0x81, false, false, "unrecovered read error (type 2h, code 81h)"},
 		{0x0371, StatusPathError, 0x71, false, false, "aborted by host (type 3h, code 71h)"},
+		{0x412C, StatusCommandSpecific, 0x2C, false, true, "invalid i/o command set (type 1h, code 2ch, do not retry)"},
+		{0x01BC, StatusCommandSpecific, 0xBC, false, false, "zone invalid write (type 1h, code bch)"},
 		{0x1806, StatusGeneric, 0x06, false, false, "internal error (type 0h, code 06h)"}, // with a retry delay
 		{0x07FF, StatusVendorSpecific, 0xFF, false, false, "vendor specific status (type 7h, code ffh)"},
 		{0x01C5, StatusCommandSpecific, 0xC5, false, false, "vendor specific status (type 1h, code c5h)"},
@@ -40,7 +42,7 @@ func TestStatus(t *testing.T) {
 }
 
 func TestStatusErrorMeaning(t *testing.T) {
-	meanings := []error{errors.ErrUnsupported, fs.ErrPermission, fs.ErrNotExist}
+	meanings := []error{errors.ErrUnsupported, fs.ErrPermission, fs.ErrNotExist, ErrNotLive, ErrCancelled}
 	for _, c := range []struct {
 		status Status
 		want   error
@@ -55,6 +57,9 @@ func TestStatusErrorMeaning(t *testing.T) {
 		{0x0023, fs.ErrPermission},      // prohibited by lockdown
 		{0x0286, fs.ErrPermission},      // access denied
 		{0x400B, fs.ErrNotExist},        // invalid namespace
+		{0x412C, errors.ErrUnsupported}, // invalid I/O command set
+		{0x0370, ErrNotLive},            // host pathing error, from the driver
+		{0x0371, ErrCancelled},          // aborted by host, from the driver
 		{0x0006, nil},                   // internal error
 		{0x0281, nil},                   // unrecovered read error
 	} {

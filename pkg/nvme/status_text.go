@@ -1,7 +1,8 @@
 package nvme
 
-// statusText returns the meaning of a status type and code (Figures 102 to 107). Statuses of
-// commands that this package does not send are included, because they occur in the error log.
+// statusText returns the meaning of a status type and code (Figures 102 to 107, and those of the NVM and
+// Zoned Namespace Command Sets). Statuses of commands that this package does not send are included,
+// because they occur in the error log.
 func statusText(code Status) (string, bool) {
 	text, ok := map[Status]string{
 		0x000: "success",
@@ -82,9 +83,46 @@ func statusText(code Status) (string, bool) {
 		0x11D: "device self-test in progress",
 		0x11E: "boot partition write prohibited",
 		0x11F: "invalid controller identifier",
+		0x120: "invalid secondary controller state",
+		0x121: "invalid number of controller resources",
+		0x122: "invalid resource identifier",
+		0x123: "sanitize prohibited while persistent memory region is enabled",
+		0x124: "invalid ana group identifier",
+		0x125: "ana attach failed",
+		0x126: "insufficient capacity",
+		0x127: "namespace attachment limit exceeded",
+		0x128: "prohibition of command execution not supported",
+		0x129: "i/o command set not supported",
+		0x12A: "i/o command set not enabled",
+		0x12B: "i/o command set combination rejected",
+		0x12C: "invalid i/o command set",
+		0x12D: "identifier unavailable",
+		0x12E: "namespace is dispersed",
+		0x12F: "invalid discovery information",
+		0x130: "zoning data structure locked",
+		0x131: "zoning data structure not found",
+		0x132: "insufficient discovery resources",
+		0x133: "requested function disabled",
+		0x134: "invalid zone group originator",
+		0x135: "invalid host",
+		0x136: "invalid nvm subsystem",
+		0x137: "invalid controller data queue",
+		0x138: "not enough resources",
+		0x139: "controller suspended",
+		0x13A: "controller not suspended",
+		0x13B: "controller data queue full",
 		0x180: "conflicting attributes",
 		0x181: "invalid protection information",
 		0x182: "write to read-only range",
+		0x183: "command size limit exceeded",
+		0x1B8: "zoned boundary error",
+		0x1B9: "zone is full",
+		0x1BA: "zone is read only",
+		0x1BB: "zone is offline",
+		0x1BC: "zone invalid write",
+		0x1BD: "too many active zones",
+		0x1BE: "too many open zones",
+		0x1BF: "invalid zone state transition",
 
 		0x280: "write fault",
 		0x281: "unrecovered read error",

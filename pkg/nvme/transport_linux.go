@@ -7,34 +7,24 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
 )
 
-// ErrNotNVMe is the error of Open and of commands for a file that is not a device node of the NVMe driver.
-var ErrNotNVMe = errors.New("not an NVMe device")
-
-// ErrCancelled says that the driver gave up a command without an answer: its timeout
-// passed, or the controller was reset or removed. Whether the controller carried out
-// the command is unknown.
-var ErrCancelled = errors.New("given up by the driver")
-
-// ErrNotLive says that the driver cannot reach the controller: it is resetting it or
-// reconnecting to it, or has given it up. The controller's state is in
-// /sys/class/nvme/nvme0/state.
-var ErrNotLive = errors.New("the driver does not reach the controller")
-
 // Open opens the device node of a controller, /dev/nvme0, or of a namespace,
-// /dev/nvme0n1, read-only and close-on-exec. Commands need CAP_SYS_ADMIN, except those
+// /dev/nvme0n1 or /dev/ng0n1, read-only and close-on-exec. Commands need CAP_SYS_ADMIN, except those
 // that the kernel allows without it. A denied command matches [fs.ErrPermission]. If
 // the driver cannot reach the controller, the error matches [ErrNotLive].
 //
 // Read the health of a controller through the controller's node. The node of a
-// multipath namespace may lead to any of its controllers.
+// multipath namespace may lead to any of its controllers. A partition, and a device of
+// the device mapper that lies on one namespace, passes commands on: they concern the
+// whole namespace.
 //
-// For nodes of other drivers the error is [ErrNotNVMe]: Open returns it for block
-// devices, the first command for character devices. The numbers of the NVMe ioctls are
+// For nodes of other drivers the error is [ErrNotNVMe]: Open returns it for block devices
+// and some character devices, the first command for the others. The numbers of the NVMe ioctls are
 // reserved to the NVMe driver, so other drivers do not know them. A drive behind a USB
 // bridge therefore never receives an NVMe command.
 func Open(path string) (*Device, error) {
@@ -57,12 +47,13 @@ func Open(path string) (*Device, error) {
 	transport := &ioctlTransport{file: file}
 	d := NewDevice(transport)
 	d.file = file
-	if info.Mode()&fs.ModeCharDevice == 0 {
-		id, err := transport.namespaceID()
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open nvme %s: %w", path, err), file.Close())
-		}
+	id, err := transport.namespaceID()
+	switch {
+	case err == nil:
 		d.namespaceID = &id
+	case info.Mode()&fs.ModeCharDevice != 0 && errors.Is(err, syscall.ENOTTY): // as of a controller, which has no namespace id
+	default:
+		return nil, errors.Join(fmt.Errorf("open nvme %s: %w", path, err), file.Close())
 	}
 	return d, nil
 }
@@ -89,14 +80,20 @@ type ioctlTransport struct {
 	narrow bool
 }
 
-// The ioctls of linux/nvme_ioctl.h. The values of _IOWR are the same on all
-// architectures of Linux. The value of _IO is not: it has a direction bit on powerpc,
-// mips, sparc and alpha.
+// The ioctls of linux/nvme_ioctl.h that are the same on all architectures of Linux.
 const (
-	ioctlNamespaceID = 0x4E40     // _IO('N', 0x40)
-	ioctlAdmin       = 0xC0484E41 // _IOWR('N', 0x41, struct nvme_passthru_cmd)
-	ioctlAdmin64     = 0xC0504E47 // _IOWR('N', 0x47, struct nvme_passthru_cmd64)
+	ioctlAdmin   = 0xC0484E41 // _IOWR('N', 0x41, struct nvme_passthru_cmd)
+	ioctlAdmin64 = 0xC0504E47 // _IOWR('N', 0x47, struct nvme_passthru_cmd64)
 )
+
+// ioctlNamespaceID returns _IO('N', 0x40). Some architectures mark an ioctl without data by a bit.
+func ioctlNamespaceID(arch string) uintptr {
+	const number = 'N'<<8 | 0x40
+	if strings.HasPrefix(arch, "ppc") || strings.HasPrefix(arch, "mips") {
+		return 1<<29 | number
+	}
+	return number
+}
 
 // passthru is struct nvme_passthru_cmd64. The older struct nvme_passthru_cmd has the same
 // fields up to the timeout, and then a 32-bit result where this struct has reserved bytes.
@@ -157,7 +154,7 @@ func (t *ioctlTransport) Admin(cmd Command, data []byte) (Completion, error) {
 // namespaceID asks the driver, not the drive, for the namespace of a block device.
 func (t *ioctlTransport) namespaceID() (uint32, error) {
 	id, err := t.control(func(fd uintptr) (uintptr, syscall.Errno) {
-		id, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, ioctlNamespaceID, 0)
+		id, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, ioctlNamespaceID(runtime.GOARCH), 0)
 		return id, errno
 	})
 	if errors.Is(err, syscall.EINVAL) {
@@ -205,6 +202,8 @@ func driverError(err error) error {
 		return fmt.Errorf("%w: %w", ErrNotNVMe, err)
 	case errors.Is(err, syscall.EINTR):
 		return fmt.Errorf("%w: %w", ErrCancelled, err)
+	case errors.Is(err, syscall.EWOULDBLOCK): // nvme_ns_head_ioctl in drivers/nvme/host/ioctl.c
+		return fmt.Errorf("%w: %w", ErrNotLive, err)
 	case errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO):
 		return fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}

@@ -32,6 +32,16 @@ func TestPassthruLayout(t *testing.T) {
 	assert.Equal(t, 72, ioctlAdmin>>16&0x3FFF)
 }
 
+// TestIoctlNumbers compares with what _IO('N', 0x40) of asm-generic/ioctl.h and of the architectures with a header of their own gives.
+func TestIoctlNumbers(t *testing.T) {
+	for arch, want := range map[string]uintptr{
+		"386": 0x4E40, "amd64": 0x4E40, "arm": 0x4E40, "arm64": 0x4E40, "loong64": 0x4E40, "riscv64": 0x4E40, "s390x": 0x4E40,
+		"ppc64": 0x20004E40, "ppc64le": 0x20004E40, "mips": 0x20004E40, "mipsle": 0x20004E40, "mips64": 0x20004E40, "mips64le": 0x20004E40,
+	} {
+		assert.Equal(t, want, ioctlNamespaceID(arch), arch)
+	}
+}
+
 // TestOpenFlags: read-only and close-on-exec are safety, not style. Any character device opens;
 // only a command shows whether it belongs to the NVMe driver.
 func TestOpenFlags(t *testing.T) {
@@ -52,6 +62,13 @@ func TestOpenFlags(t *testing.T) {
 	require.NoError(t, d.Close())
 	_, err = d.SMART()
 	require.ErrorIs(t, err, fs.ErrClosed)
+}
+
+// TestOpenOtherDrivers: /dev/random answers any unknown ioctl with EINVAL, which the NVMe driver never does for its character devices.
+func TestOpenOtherDrivers(t *testing.T) {
+	_, err := Open("/dev/random")
+	require.ErrorIs(t, err, ErrNotNVMe)
+	require.EqualError(t, err, "open nvme /dev/random: not an NVMe device: invalid argument")
 }
 
 func fcntl(t *testing.T, file *os.File, command uintptr) int {
@@ -92,6 +109,7 @@ func TestDriverError(t *testing.T) {
 	}{
 		{syscall.ENOTTY, ErrNotNVMe},
 		{syscall.EINTR, ErrCancelled},
+		{syscall.EWOULDBLOCK, ErrNotLive}, // nvme_ns_head_ioctl: no path of the namespace is usable
 		{syscall.ENODEV, fs.ErrNotExist},
 		{syscall.ENXIO, fs.ErrNotExist},
 		{syscall.EACCES, fs.ErrPermission},
@@ -112,7 +130,7 @@ func TestMilliseconds(t *testing.T) {
 		time.Nanosecond:                  1,
 		time.Millisecond:                 1,
 		time.Millisecond + 1:             2,
-		DefaultTimeout:                   60_000,
+		time.Minute:                      60_000,
 		math.MaxInt64 - time.Millisecond: math.MaxUint32,
 	} {
 		assert.Equal(t, want, milliseconds(d), d)
