@@ -52,7 +52,7 @@ func usage(err error) error { return &exitError{exitUsage, err} }
 func init() { runtime.LockOSThread() } //nolint:gochecknoinits // only during init is the main goroutine certain to be on the main thread
 
 // Main runs the command line and returns the exit code. SIGINT and SIGTERM end
-// the command's context; a second one ends the process.
+// the command's context; one that comes after sameSignal ends the process.
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
