@@ -182,6 +182,18 @@ func TestDryRunWithLessOfFio(t *testing.T) {
 	assert.Equal(t, ended.code, dry.code)
 }
 
+// A filesystem that is also too small is read-only in the first place.
+func TestARunAndADryRunOnAReadOnlyFilesystemAreRefused(t *testing.T) {
+	t.Parallel()
+	dir := testenv.Ext4(t, 64<<20)
+	testenv.RemountReadOnly(t, dir)
+	for _, more := range [][]string{nil, {"--dry-run"}} {
+		got := ssdprobe(t, append([]string{"run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir}, more...)...)
+		assert.Equal(t, 1, got.code, got.stderr)
+		assert.Contains(t, got.stderr, "make a probe file in "+dir+": read-only file system: name a directory on another filesystem")
+	}
+}
+
 // Without space for a file, nothing can be measured. That is neither unsafe nor busy.
 func TestRunDoesNotFillAFilesystem(t *testing.T) {
 	t.Parallel()
