@@ -171,7 +171,11 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		for check(c, args[:allowed]) != nil {
 			allowed--
 		}
-		return usage(fmt.Errorf("unexpected argument %q; see %s --help", args[allowed], c.CommandPath()))
+		unexpected := args[allowed]
+		if c.Flags().Lookup("target") != nil && looksLikePath(unexpected) {
+			return usage(fmt.Errorf("unexpected argument %q; did you mean --target %s?", unexpected, unexpected))
+		}
+		return usage(fmt.Errorf("unexpected argument %q; see %s --help", unexpected, c.CommandPath()))
 	}
 }
 

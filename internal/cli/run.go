@@ -207,10 +207,8 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	} else if k.sizeBytes < 16<<20 {
 		bad("--size: %q is too small; want 16MiB or more", o.size)
 	}
-	if k.threshold, err = config.ParseRatio(o.threshold); err != nil {
+	if k.threshold, err = parseThreshold(o.threshold); err != nil {
 		bad("--threshold: %w", err)
-	} else if k.threshold <= 0 {
-		bad("--threshold: %q is too small; want more than 0, e.g. 20%%", o.threshold)
 	}
 	if o.roundsGiven && o.suite != run.ProbeSuite {
 		bad("--rounds: is for the probes, not for %s", o.suite)
