@@ -45,6 +45,7 @@ type runOptions struct {
 	probes       []string
 	rounds       int
 	roundsGiven  bool
+	sizeGiven    bool
 	repeats      int
 	repeatsGiven bool
 	set          []string
@@ -133,7 +134,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 			case o.job != "":
 				o.suite = ownJob
 			}
-			o.roundsGiven, o.repeatsGiven = c.Flags().Changed("rounds"), c.Flags().Changed("repeats")
+			o.roundsGiven, o.repeatsGiven, o.sizeGiven = c.Flags().Changed("rounds"), c.Flags().Changed("repeats"), c.Flags().Changed("size")
 			return endable(c.Context(), a.stdout, o.targets, func(ctx context.Context) error { return a.run(ctx, o) })
 		},
 		ValidArgsFunction: once(describedSuites(run.ProbeSuite)),

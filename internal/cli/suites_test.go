@@ -143,6 +143,7 @@ func TestWhatCannotBeRunFillsNothing(t *testing.T) {
 	for says, args := range map[string][]string{
 		"it is not NVMe; --set coalescing=as-found measures it as it is":                                               {"interrupts", "-t", loop.Path},
 		"255 MiB is too small for 2 jobs at depth 1 with blocks of 128 MiB; give --size 257MiB or more, or fewer jobs": {"model", "-t", dir, "--size", "256MiB", "--set", "jobs=2"},
+		"--size: is for the file that a directory gets, and " + loop.Path + " is a block device":                       {"quick", "-t", loop.Path, "--size", "16MiB"},
 		"plan quick: --destroy WRONG: the suite only reads, so nothing would be overwritten; leave --destroy out":      {"quick", "-t", loop.Path, "--destroy", "WRONG"},
 		"plan mixed: --destroy WRONG: it is not one of the targets (" + serial + "); leave it out":                     {"mixed", "-t", loop.Path, "--destroy", serial, "--destroy", "WRONG"},
 	} {
