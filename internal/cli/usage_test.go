@@ -59,6 +59,7 @@ func TestWrongUsage(t *testing.T) {
 		"JSON of top":      {[]string{"top", "--output", "json"}, []string{"unknown flag: --output; did you mean --json?; see"}},
 		"--version":        {[]string{"--version"}, []string{"unknown flag: --version; did you mean ssdprobe version?; see"}},
 		"target as word":   {[]string{"run", "quick", "/dev/vda"}, []string{`unexpected argument "/dev/vda"; did you mean --target /dev/vda?` + "\n"}},
+		"no baseline":      {[]string{"baseline", "reset", "/var/tmp"}, []string{`nothing is known about a target "/var/tmp"`, "; --run SUITE forgets a saved run"}},
 		"no percent sign":  {[]string{"run", "-t", "/", "--threshold", "20"}, []string{`--threshold: "20" is more than 1 and has no %; want a percentage, e.g. 20%, or a share`}},
 		"no such shell":    {[]string{"completion", "bsh"}, []string{`unknown command "bsh" for "ssdprobe completion"; did you mean bash`}},
 		"no such help":     {[]string{"help", "runn"}, []string{`unknown command "runn" for "ssdprobe"; did you mean run?`}},
