@@ -102,7 +102,11 @@ func (a *app) baselineReset() *cobra.Command {
 			if probe != "" {
 				forgotten = "baseline of " + probe + " on %s forgotten"
 			}
-			return a.change(c.Context(), args, state.Request{Probe: probe}, forgotten)
+			err := a.change(c.Context(), args, state.Request{Probe: probe}, forgotten)
+			if errors.Is(err, errNothingKnown) {
+				err = fmt.Errorf("%w; --run SUITE forgets a saved run", err)
+			}
+			return err
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the baseline of the probe with this `NAME`")

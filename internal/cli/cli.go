@@ -52,7 +52,7 @@ func usage(err error) error { return &exitError{exitUsage, err} }
 func init() { runtime.LockOSThread() } //nolint:gochecknoinits // only during init is the main goroutine certain to be on the main thread
 
 // Main runs the command line and returns the exit code. SIGINT and SIGTERM end
-// the command's context; a second one ends the process.
+// the command's context; one that comes after sameSignal ends the process.
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
@@ -171,7 +171,11 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		for check(c, args[:allowed]) != nil {
 			allowed--
 		}
-		return usage(fmt.Errorf("unexpected argument %q; see %s --help", args[allowed], c.CommandPath()))
+		unexpected := args[allowed]
+		if c.Flags().Lookup("target") != nil && looksLikePath(unexpected) {
+			return usage(fmt.Errorf("unexpected argument %q; did you mean --target %s?", unexpected, unexpected))
+		}
+		return usage(fmt.Errorf("unexpected argument %q; see %s --help", unexpected, c.CommandPath()))
 	}
 }
 

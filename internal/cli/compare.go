@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +52,7 @@ the first.`,
 }
 
 func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
-	threshold, err := config.ParseRatio(o.threshold)
+	threshold, err := parseThreshold(o.threshold)
 	if err != nil {
 		return usage(fmt.Errorf("--threshold: %w", err))
 	}
@@ -88,4 +89,19 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 		return &exitError{code: exitSlower}
 	}
 	return nil
+}
+
+// parseThreshold parses the smallest change of a load that counts. A number above 1 needs its %: 20 is hardly meant to be
+// 2000 %, for which nothing is slower.
+func parseThreshold(text string) (float64, error) {
+	share, err := config.ParseRatio(text)
+	switch {
+	case err != nil:
+		return 0, err
+	case share <= 0:
+		return 0, fmt.Errorf("%q is too small; want more than 0, e.g. 20%%", text)
+	case share > 1 && !strings.HasSuffix(text, "%"):
+		return 0, fmt.Errorf("%q is more than 1 and has no %%; want a percentage, e.g. 20%%, or a share, e.g. 0.2", text)
+	}
+	return share, nil
 }

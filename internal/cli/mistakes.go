@@ -39,14 +39,35 @@ func flagMistake(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
 		text = fmt.Sprintf("unknown flag: -%s", unknown.GetSpecifiedShortnames())
 	case errors.As(err, &unknown):
-		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		text = "unknown flag: --" + unknown.GetSpecifiedName()
-		if near := nearest(unknown.GetSpecifiedName(), names); near != "" {
-			text += "; did you mean --" + near + "?"
+		if meant := meantFlag(c, unknown.GetSpecifiedName()); meant != "" {
+			text += "; did you mean " + meant + "?"
 		}
 	}
 	return fmt.Errorf("%s; see %s --help", text, c.CommandPath())
+}
+
+// meantFlag returns what the name of an unknown flag probably means; empty when nothing is similar. --json may be a
+// format, and other programs have --version.
+func meantFlag(c *cobra.Command, name string) string {
+	switch {
+	case name == "version":
+		return c.Root().Name() + " version"
+	case name == "output" && c.Flags().Lookup("json") != nil:
+		return "--json"
+	}
+	for _, format := range []string{"output", "format"} {
+		f := c.Flags().Lookup(format)
+		if f != nil && slices.Contains(strings.FieldsFunc(f.Usage, func(r rune) bool { return r == ' ' || r == ',' }), name) {
+			return "--" + format + " " + name
+		}
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := nearest(name, names); near != "" {
+		return "--" + near
+	}
+	return ""
 }
 
 // emptyFlag refuses a flag whose value is empty, as of a shell variable that is not set. The command would do what it

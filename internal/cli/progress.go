@@ -21,6 +21,7 @@ type progress struct {
 	terminal bool
 	width    int
 	step     string // the step that began last
+	over     bool   // it was shown as over
 	shown    int    // width of the line on the terminal
 }
 
@@ -48,10 +49,10 @@ func (p *progress) show(now run.Progress) {
 		p.overwrite(text)
 		return
 	}
-	if now.Step != p.step || now.Done >= 1 {
+	if over := now.Done >= 1; now.Step != p.step || over && !p.over {
 		p.write(text + "\n")
+		p.step, p.over = now.Step, over
 	}
-	p.step = now.Step
 }
 
 func (p *progress) overwrite(text string) {

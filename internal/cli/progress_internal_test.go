@@ -43,6 +43,7 @@ func TestProgressInALog(t *testing.T) {
 		{Step: "fill", Left: 90 * time.Second},
 		{Step: "fill", Done: 0.5, Left: 45 * time.Second},
 		{Step: "fill", Done: 1},
+		{Step: "fill", Done: 1, Text: "late"},
 		{Step: "read", Done: 0.1, Left: 2 * time.Second, Text: "words"},
 	} {
 		p.show(now)

@@ -187,6 +187,8 @@ func TestCompareRefuses(t *testing.T) {
 		"one run":      {[]string{one}, 2, "name another file to compare it with"},
 		"no file":      {nil, 2, "ssdprobe compare --help"},
 		"threshold":    {[]string{one, one, "--threshold", "much"}, 2, "--threshold"},
+		"no percent":   {[]string{one, one, "--threshold", "20"}, 2, `--threshold: "20" is more than 1 and has no %`},
+		"any change":   {[]string{one, one, "--threshold", "0"}, 2, `--threshold: "0" is too small; want more than 0`},
 		"missing file": {[]string{one, "/no/such/file"}, 2, "/no/such/file"},
 		"no run":       {[]string{one, file(t, "x.json", "{}")}, 2, "not a report of a run"},
 		"pdf":          {[]string{one, one, "-o", "pdf"}, 2, "want text, json, html, csv or markdown"},

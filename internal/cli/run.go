@@ -45,6 +45,7 @@ type runOptions struct {
 	probes       []string
 	rounds       int
 	roundsGiven  bool
+	sizeGiven    bool
 	repeats      int
 	repeatsGiven bool
 	set          []string
@@ -133,7 +134,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 			case o.job != "":
 				o.suite = ownJob
 			}
-			o.roundsGiven, o.repeatsGiven = c.Flags().Changed("rounds"), c.Flags().Changed("repeats")
+			o.roundsGiven, o.repeatsGiven, o.sizeGiven = c.Flags().Changed("rounds"), c.Flags().Changed("repeats"), c.Flags().Changed("size")
 			return endable(c.Context(), a.stdout, o.targets, func(ctx context.Context) error { return a.run(ctx, o) })
 		},
 		ValidArgsFunction: once(describedSuites(run.ProbeSuite)),
@@ -207,10 +208,8 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	} else if k.sizeBytes < 16<<20 {
 		bad("--size: %q is too small; want 16MiB or more", o.size)
 	}
-	if k.threshold, err = config.ParseRatio(o.threshold); err != nil {
+	if k.threshold, err = parseThreshold(o.threshold); err != nil {
 		bad("--threshold: %w", err)
-	} else if k.threshold <= 0 {
-		bad("--threshold: %q is too small; want more than 0, e.g. 20%%", o.threshold)
 	}
 	if o.roundsGiven && o.suite != run.ProbeSuite {
 		bad("--rounds: is for the probes, not for %s", o.suite)

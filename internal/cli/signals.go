@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,8 +23,12 @@ func (e *signalError) Error() string {
 
 func (*signalError) Is(target error) bool { return target == context.Canceled }
 
-// untilSignal returns a context whose cause is a *signalError once one of the signals was received. A second
-// signal ends the process.
+// sameSignal is how long further signals count as the first one: timeout(1) sends each to the process and then to its
+// group, and a killed run would leave its file and changed settings behind.
+const sameSignal = time.Second
+
+// untilSignal returns a context whose cause is a *signalError once one of the signals was received. A signal that
+// comes later than sameSignal ends the process.
 func untilSignal(ctx context.Context, signals ...os.Signal) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	received := make(chan os.Signal, 1)
@@ -31,7 +36,7 @@ func untilSignal(ctx context.Context, signals ...os.Signal) (_ context.Context, 
 	go func() {
 		select {
 		case s := <-received:
-			signal.Stop(received)
+			time.AfterFunc(sameSignal, func() { signal.Stop(received) })
 			cancel(&signalError{s.(syscall.Signal)})
 		case <-ctx.Done():
 		}

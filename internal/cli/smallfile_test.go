@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,16 +37,24 @@ func TestSmallerFile(t *testing.T) {
 	})
 }
 
-// What a user may not do is reported in the words of the daemon.
-func TestADirectoryOfOthers(t *testing.T) {
+// What a user may not do is reported in the words of the daemon. A dry run ends as the run does.
+func TestATargetOfOthers(t *testing.T) {
 	t.Parallel()
+	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
 	at := testenv.OnDisk(t)
 	require.NoError(t, os.Chmod(at, 0o755))
 	state := filepath.Join("/var/tmp", filepath.Base(at))
 	config := filepath.Join(at, "c.yaml")
 	require.NoError(t, os.WriteFile(config, []byte("lock_dir: "+state+"/locks\n"), 0o644))
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(state)) })
-	code, says := asNobody(t, "run", "-t", at, "--even-if-busy", "--state-dir", state, "--config", config)
-	assert.Equal(t, 1, code)
-	assert.Contains(t, says, "make a probe file in "+at+": permission denied: run as a user who may write there, or name another directory")
+	for target, want := range map[string]string{
+		at:        "make a probe file in " + at + ": permission denied: run as a user who may write there, or name another directory",
+		loop.Path: ": run as root, or add this user to the group that owns the device node",
+	} {
+		for _, suite := range [][]string{{"probe"}, {"quick"}, {"quick", "--dry-run"}} {
+			code, says := asNobody(t, slices.Concat([]string{"run", "-t", target, "--even-if-busy", "--state-dir", state, "--config", config}, suite)...)
+			assert.Equal(t, 1, code)
+			assert.Contains(t, says, want)
+		}
+	}
 }

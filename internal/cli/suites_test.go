@@ -143,6 +143,7 @@ func TestWhatCannotBeRunFillsNothing(t *testing.T) {
 	for says, args := range map[string][]string{
 		"it is not NVMe; --set coalescing=as-found measures it as it is":                                               {"interrupts", "-t", loop.Path},
 		"255 MiB is too small for 2 jobs at depth 1 with blocks of 128 MiB; give --size 257MiB or more, or fewer jobs": {"model", "-t", dir, "--size", "256MiB", "--set", "jobs=2"},
+		"--size: is for the file that a directory gets, and " + loop.Path + " is a block device":                       {"quick", "-t", loop.Path, "--size", "16MiB"},
 		"plan quick: --destroy WRONG: the suite only reads, so nothing would be overwritten; leave --destroy out":      {"quick", "-t", loop.Path, "--destroy", "WRONG"},
 		"plan mixed: --destroy WRONG: it is not one of the targets (" + serial + "); leave it out":                     {"mixed", "-t", loop.Path, "--destroy", serial, "--destroy", "WRONG"},
 	} {
@@ -180,6 +181,18 @@ func TestDryRunWithLessOfFio(t *testing.T) {
 	assert.Equal(t, ended.code, dry.code)
 	ended, dry = run("--destroy", "WRONG"), run("--destroy", "WRONG", "--dry-run")
 	assert.Equal(t, ended.code, dry.code)
+}
+
+// A filesystem that is also too small is read-only in the first place.
+func TestARunAndADryRunOnAReadOnlyFilesystemAreRefused(t *testing.T) {
+	t.Parallel()
+	dir := testenv.Ext4(t, 64<<20)
+	testenv.RemountReadOnly(t, dir)
+	for _, more := range [][]string{nil, {"--dry-run"}} {
+		got := ssdprobe(t, append([]string{"run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir}, more...)...)
+		assert.Equal(t, 1, got.code, got.stderr)
+		assert.Contains(t, got.stderr, "make a probe file in "+dir+": read-only file system: name a directory on another filesystem")
+	}
 }
 
 // Without space for a file, nothing can be measured. That is neither unsafe nor busy.

@@ -81,16 +81,23 @@ func Select(devices []record.Device, include, exclude []Rule) []Pick {
 	return picks
 }
 
+// NoSize says why a device has no size; empty when it has one.
+func NoSize(d record.Device) string {
+	switch {
+	case d.SizeBytes > 0:
+		return ""
+	case d.Kind == record.KindDisk && !d.Removable: // NVMe and SCSI drives with such a format have a capacity of 0
+		return "it has no size: it is not ready, or has blocks that the kernel cannot use, such as 520 bytes or metadata; the kernel log says which"
+	}
+	return "it has no size: there is no medium in it"
+}
+
 func unwanted(d record.Device, include, exclude []Rule) string {
 	if i := slices.IndexFunc(exclude, func(r Rule) bool { return r.Match(d) }); i >= 0 {
 		return "excluded by the rule: " + exclude[i].String()
 	}
-	switch {
-	case d.SizeBytes > 0:
-	case d.Kind == record.KindDisk && !d.Removable: // NVMe and SCSI drives with such a format have a capacity of 0
-		return "it has no size: it is not ready, or has blocks that the kernel cannot use, such as 520 bytes or metadata; the kernel log says which"
-	default:
-		return "it has no size: there is no medium in it"
+	if why := NoSize(d); why != "" {
+		return why
 	}
 	matched, named := len(include) == 0, false
 	for _, r := range include {

@@ -120,7 +120,7 @@ func Kinds() []Kind {
 		{record.WarnGovernor, Warning, "The CPU governor saves power, which makes every I/O slower.",
 			"set the governor to performance to compare drives", ""},
 		{record.WarnPoolSmall, Warning, "Too few written blocks are known for a measurement.",
-			"wait; a nearly empty drive has too little to measure", ""},
+			"wait: each round finds more; on a nearly empty drive, probe a file instead", ""},
 		{record.WarnRepeatedBlocks, Warning, "The same blocks are read again within a window, perhaps from the drive's cache.",
 			"make the probe file larger", ""},
 		{record.WarnLoadBlind, Warning, "The device does not count I/Os, so the load of others is not known.",

@@ -32,9 +32,13 @@ func Denied(ctx context.Context, g *guard.Guard, path, number string) (string, e
 	if !errors.Is(err, fs.ErrPermission) {
 		return "", nil
 	}
-	advice := "run as root, or add this user to the group that owns the device node"
+	return "no permission to read the device node: " + howToRead(), nil
+}
+
+// howToRead says how this process may get the permission to read a device.
+func howToRead() string {
 	if os.Geteuid() == 0 {
-		advice = "even root is refused: allow it in the container or its device cgroup"
+		return "even root is refused: allow it in the container or its device cgroup"
 	}
-	return "no permission to read the device node: " + advice, nil
+	return "run as root, or add this user to the group that owns the device node"
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -140,7 +141,10 @@ func (s *Session) openDevice(ctx context.Context) error {
 	d, err := openGuarded(ctx, s, openTimeout, func(context.Context) (*target.Device, error) {
 		return target.OpenDevice(s.target.Path, s.target.Number)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: %s", err, howToRead())
+	case err != nil:
 		return err
 	}
 	if d.SizeBytes() != s.target.SizeBytes {

@@ -60,8 +60,8 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 	if !b.pool.Enough() {
 		m.Warnings = append(m.Warnings, record.Warning{
 			Code: record.WarnPoolSmall,
-			Text: fmt.Sprintf("only %d written blocks are known on this device (%s); %d are wanted before a baseline is learned: "+
-				"the search goes on, or probe a file on the device instead", b.pool.Len(), b.writtenText(), b.pool.wanted()),
+			Text: fmt.Sprintf("only %d of the %d written blocks that a baseline takes are known so far (%s)",
+				b.pool.Len(), b.pool.wanted(), b.writtenText()),
 		})
 	}
 	return m, nil

@@ -60,6 +60,7 @@ func TestSearchFindsWhatIsWritten(t *testing.T) {
 		assert.Zero(t, m.UnwrittenBlocks)
 		assert.Equal(t, m.ReadBytes, 512*(blockStat(t, loop.Number)[statReadSectors]-before))
 		assert.Equal(t, []string{record.WarnPoolSmall}, codes(m))
+		assert.Regexp(t, `^only \d+ of the \d+ written blocks that a baseline takes are known so far \(`, m.Warnings[0].Text, "what to do is not said twice")
 
 		for rounds := 0; !known.Enough(); rounds++ {
 			require.Less(t, rounds, 100, "the search gets nowhere: %d known", known.Len())

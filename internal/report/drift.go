@@ -214,8 +214,8 @@ func ratioText(d record.Drift) string {
 	}
 }
 
-// learningText describes the progress of a baseline: "learning, 12 of 120 rounds, about 54 min more", and how many of all
-// rounds were good.
+// learningText describes the progress of a baseline: "learning, 12 of 120 rounds, about 54 min more", and how many
+// rounds of this daemon were good. The progress is older than the daemon.
 func learningText(probe record.ProbeStatus) string {
 	text := fmt.Sprintf("learning, %s of %s", units.Count(probe.LearningRounds), units.Plural(probe.LearningGoal, "round"))
 	var all uint64
@@ -227,7 +227,7 @@ func learningText(probe record.ProbeStatus) string {
 		text += ", about " + units.Span(time.Duration(float64(probe.Probe.Interval)*float64(left)*float64(all)/float64(good))) + " more"
 	}
 	if good < all {
-		text += fmt.Sprintf("; %d of %s were good", good, units.Plural(int(all), "round"))
+		text += fmt.Sprintf("; %d of %s since the start were good", good, units.Plural(int(all), "round"))
 	}
 	return text
 }
@@ -240,6 +240,8 @@ func notCompared(probe record.ProbeStatus, now time.Time) string {
 	}
 	last := probe.Last
 	switch {
+	case last == nil && probe.LearningRounds > 0: // those were of an earlier daemon
+		return text
 	case last == nil:
 		return text + "; no round so far"
 	case last.Outcome == record.OutcomeOK && !last.Loaded:

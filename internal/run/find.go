@@ -43,6 +43,9 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 		if err != nil {
 			return measure.Subject{}, err
 		}
+		if why := device.NoSize(d); why != "" {
+			return measure.Subject{}, fmt.Errorf("find %s: %s", typed, why)
+		}
 		return known(measure.OfDevice(fs, path, d))
 	}
 	if err := checkFile(path); err != nil {

@@ -63,3 +63,10 @@ func TestFindFollowsLinksOnce(t *testing.T) {
 	_, err := run.Find(sysfs.New("/"), link, 1<<30)
 	require.ErrorContains(t, err, "find "+link+": nothing is there")
 }
+
+// Suites of fio said only that they cannot do I/O on 0 bytes.
+func TestFindRefusesADeviceWithoutASize(t *testing.T) {
+	empty := testenv.LoopDevice(t, 0, testenv.Options{})
+	_, err := run.Find(sysfs.New("/"), empty.Path, 1<<30)
+	require.EqualError(t, err, "find "+empty.Path+": it has no size: there is no medium in it")
+}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
@@ -25,7 +26,7 @@ type Foreseen struct {
 }
 
 // Foresee makes all checks that a run of a suite makes before it begins, and changes nothing: no files
-// are made, and a raw device to be overwritten is only opened for reading, exclusively and briefly. It
+// are made, and raw devices are only opened for reading, one to be overwritten exclusively and briefly. It
 // does not check whether another ssdprobe is measuring right now. An error means that there is no plan;
 // Foreseen then has the refusals found before.
 func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chosen Suite, limits admit.Limits) (Foreseen, error) {
@@ -63,7 +64,12 @@ func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chose
 		switch t := &targets[i]; {
 		case !t.Raw:
 			err = f.file(t, s, writes)
-		case writes:
+		case !writes:
+			var why string
+			if why, err = measure.Denied(ctx, &guard.Guard{}, t.Path, t.Device.Number); why != "" {
+				err = fmt.Errorf("open %s: %s", t.Path, why)
+			}
+		default:
 			var permission safety.Permission
 			permission, err = chosen.permit(ctx, fs, *t)
 			if note := permission.Note(); note != "" {

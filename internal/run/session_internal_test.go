@@ -9,6 +9,8 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
 // The lock of every run says that a run has it, so that its I/O is not taken for that of others. A run of the daemon
@@ -56,4 +58,14 @@ func TestADriveThatStillFormatsIsNotGivenBack(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, again.Release())
 	}
+}
+
+// The rates of the last half second of a run are no figures of it: fio has stopped its I/O by then.
+func TestProgressAtTheEndHasNoRates(t *testing.T) {
+	var texts []string
+	s := Session{options: Options{Progress: func(p Progress) { texts = append(texts, p.Text) }}}
+	for _, done := range []float64{0.5, 1} {
+		s.suiteProgress(suite.Progress{Plan: "reads", Done: done, Rates: &fio.Rates{ReadIOPS: 5, ReadBytesPerSecond: 660_000}})
+	}
+	assert.Equal(t, []string{"reads: read 5.00 IOPS, 0.660 MB/s", "reads"}, texts)
 }

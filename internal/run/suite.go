@@ -160,7 +160,7 @@ func (s *Session) checkWritten(ctx context.Context, opened *measure.Session) ([]
 
 func (s *Session) suiteProgress(p suite.Progress) {
 	text := p.Plan
-	if p.Rates != nil {
+	if p.Rates != nil && p.Done < 1 { // at the end, fio's rates are those of a time without I/O
 		text = fmt.Sprintf("%s: %s", text, ratesText(*p.Rates))
 	}
 	s.options.Progress(Progress{Step: fmt.Sprintf("step %d of %d", p.Number, p.Steps), Done: p.Done, Left: p.Remaining, Text: text})

@@ -117,6 +117,9 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 			return nil, err
 		}
 	}
+	if err := mayMake(path); err != nil {
+		return nil, err
+	}
 	size := plannedBytes(o.SizeBytes, free)
 	if size < MinFileBytes {
 		return nil, tooLittle(path, o.SizeBytes, free)

@@ -68,18 +68,29 @@ func put(filling, path string) error {
 // reuses what an earlier fill left behind.
 func openFilling(path string) (direct, error) {
 	d, err := openDirect(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW, 0o600)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return direct{}, fmt.Errorf("make a probe file in %s: %w: run as a user who may write there, or name another directory", filepath.Dir(path), fs.ErrPermission)
-	case errors.Is(err, unix.EROFS):
-		return direct{}, fmt.Errorf("make a probe file in %s: %w: name a directory on another filesystem", filepath.Dir(path), unix.EROFS)
-	case err != nil:
-		return direct{}, err
+	if err != nil {
+		return direct{}, unwritable(path, err)
 	}
 	if err := claim(d); err != nil {
 		return direct{}, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// mayMake returns why no file can be made at path; nil if one can, as far as can be told without making one.
+func mayMake(path string) error {
+	return unwritable(path, unix.Faccessat(unix.AT_FDCWD, filepath.Dir(path), unix.W_OK|unix.X_OK, unix.AT_EACCESS))
+}
+
+// unwritable says what to do about an error of making a file.
+func unwritable(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("make a probe file in %s: %w: run as a user who may write there, or name another directory", filepath.Dir(path), fs.ErrPermission)
+	case errors.Is(err, unix.EROFS):
+		return fmt.Errorf("make a probe file in %s: %w: name a directory on another filesystem", filepath.Dir(path), unix.EROFS)
+	}
+	return err
 }
 
 func claim(d direct) error {

@@ -44,6 +44,9 @@ func PlanFile(path string, sizeBytes int64) (Plan, error) {
 		}
 		free += size
 	}
+	if err := mayMake(path); err != nil {
+		return Plan{}, err
+	}
 	size := plannedBytes(sizeBytes, free)
 	if size < MinFileBytes {
 		return Plan{}, tooLittle(path, sizeBytes, free)

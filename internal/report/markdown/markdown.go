@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -157,9 +158,9 @@ func table(b *strings.Builder, level int, t document.Table) {
 			line[k] = escaped(c)
 		}
 		cells(group, line)
-		who := ""
-		if group != "" {
-			who = "**" + group + "**: "
+		who := cmp.Or(group, line[0]) // the notes follow the table, where nothing else says which row they are about
+		if who != "" {
+			who = "**" + who + "**: "
 		}
 		about(who, row.Notes)
 	}
