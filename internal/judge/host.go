@@ -61,10 +61,11 @@ type group struct {
 	rotational bool
 	settings   drift.Settings
 	members    []*source
-	voters     []*source      // the members that tell what the host does: one of each physical drive
-	quorum     int            // how many of them must be known to tell what the host does
-	host       *drift.Tracker // nil until the host has a baseline
-	last       int64          // slot of the last block of the host
+	alike      map[kind][]*source // the first target of each physical drive, by kind
+	voters     []*source          // the members that tell what the host does: one of each physical drive
+	quorum     int                // how many of them must be known to tell what the host does
+	host       *drift.Tracker     // nil until the host has a baseline
+	last       int64              // slot of the last block of the host
 	// mature says that a quorum has a final baseline.
 	mature bool
 	// slots is how many slots a block takes, as the median of the drives.
@@ -106,34 +107,21 @@ func (g *group) changed(drive string, e drift.Event) {
 	}
 }
 
-// meet sets who is compared with whom, and how many it takes. That changes only with the members.
-func (g *group) meet() {
-	seen := map[string]bool{}
-	var first []*source // the first target of each physical drive
-	for _, s := range g.members {
-		if !seen[s.drive.physical] {
-			seen[s.drive.physical], first = true, append(first, s)
-		}
-	}
-	g.quorum = min(enoughVoters, max(minVoters, len(first)))
-	for _, s := range g.members {
-		s.peers = nil
-		for _, o := range first {
-			if !s.isSame(o) && o.drive.alike(s.drive.Drive) {
-				s.peers = append(s.peers, o)
-			}
-		}
-	}
-}
-
-// look sets what changes only with each block: the voters, their slots, and the noise and the anchor of the host.
+// look sets what changes only with each block and with the members: who is compared with whom, the voters, how many of them
+// it takes, their slots, and the noise and the anchor of the host.
 func (g *group) look() {
-	final := map[string]bool{}
+	seen, final, votes := map[string]bool{}, map[string]bool{}, map[string]bool{} // physical drives
+	g.alike = map[kind][]*source{}
 	for _, s := range g.members {
+		if id := s.drive.physical; !seen[id] {
+			seen[id] = true
+			g.alike[s.drive.kind()] = append(g.alike[s.drive.kind()], s)
+		}
 		if s.tracker.Maturity() == record.Final {
 			final[s.drive.physical] = true
 		}
 	}
+	g.quorum = min(enoughVoters, max(minVoters, len(seen)))
 	g.mature = len(final) >= g.quorum
 	slots := []int64{1}
 	g.voters = nil
@@ -141,8 +129,8 @@ func (g *group) look() {
 		slots = append(slots, s.tracker.Slots())
 		// A new drive says nothing about the host, unless all are new.
 		m := s.tracker.Maturity()
-		if (m == record.Final || m == record.Provisional && !g.mature) && !slices.ContainsFunc(g.voters, s.isSame) {
-			g.voters = append(g.voters, s)
+		if id := s.drive.physical; (m == record.Final || m == record.Provisional && !g.mature) && !votes[id] {
+			votes[id], g.voters = true, append(g.voters, s)
 		}
 	}
 	slices.Sort(slots)

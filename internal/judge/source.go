@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -22,7 +23,6 @@ type source struct {
 	last  time.Time // time of the last round
 	// paused is the last time for which no rounds were planned.
 	paused span
-	peers  []*source // the same source of the other drives of its model and size
 	// block is the last completed block. absolute is how slow it was by the first statistics (see levelsBy), against
 	// one second, and levels compares that with the peers.
 	block    drift.Measured
@@ -107,6 +107,17 @@ func (s *source) others(slot int64, did func(o *source, i int) drift.Shift) drif
 
 // index returns the index of the statistic of a drift of this source.
 func (s *source) index(x record.Drift) int { return slices.Index(s.tracker.Statistics(), x.Statistic) }
+
+// peers yields the same source of the other drives of its model and size.
+func (s *source) peers() iter.Seq[*source] {
+	return func(yield func(*source) bool) {
+		for _, o := range s.group.alike[s.drive.kind()] {
+			if !s.isSame(o) && !yield(o) {
+				return
+			}
+		}
+	}
+}
 
 // isSame reports whether o belongs to the same physical drive.
 func (s *source) isSame(o *source) bool { return s.drive.physical == o.drive.physical }

@@ -202,7 +202,7 @@ func (g *group) who(w *wander, i int, x record.Drift) {
 	}
 	slices.Sort(w.Drives)
 	w.Mixed = !slices.ContainsFunc(still, func(s *source) bool {
-		return !slices.ContainsFunc(moved, func(o *source) bool { return o.drive.alike(s.drive.Drive) })
+		return !slices.ContainsFunc(moved, func(o *source) bool { return o.drive.kind() == s.drive.kind() })
 	})
 	w.Host = w.nearlyAll() || w.Host && w.Told == "" // a host that wanders is no batch where some drives seem to be fast
 }
