@@ -241,6 +241,9 @@ func (t *Tracker) LastRound() time.Time { return t.last }
 // StateOf returns the state of statistic i.
 func (t *Tracker) StateOf(i int) record.DriftState { return t.verdicts[i].State }
 
+// Onset returns since when statistic i is in its state.
+func (t *Tracker) Onset(i int) time.Time { return t.verdicts[i].Since }
+
 // Shift returns how much slower statistic i is now, since its onset if it has drifted.
 func (t *Tracker) Shift(i int) Shift { return t.now(i).middle }
 

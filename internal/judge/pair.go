@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -19,17 +20,20 @@ func (s *source) alone(i int, slot int64) drift.Shift {
 	if i >= len(s.tracker.Statistics()) || s.tracker.StateOf(i) != record.Regressed {
 		return 0
 	}
-	mine := s.tracker.DriftOf(i)
-	if mine.Ratio < toldOfHost || drift.SlotTime(slot).Sub(mine.Since) < together || s.group.slowerSince(i, mine) {
+	onset := s.tracker.Onset(i)
+	if drift.SlotTime(slot).Sub(onset) < together || s.group.slowerSince(i, onset) {
 		return 0
 	}
-	return drift.ShiftOf(mine.Ratio)
+	by, blocks := s.tracker.ShiftSince(i, onset) // not DriftOf: it asks what the other one does during the block under way
+	if blocks == 0 || by < drift.ShiftOf(toldOfHost) {
+		return 0
+	}
+	return by
 }
 
-// slowerSince reports whether the host is slower by statistic i since about the onset of a drift.
-func (g *group) slowerSince(i int, x record.Drift) bool {
-	return g.host != nil && judgesHost(g.name, i) && g.host.StateOf(i) == record.Regressed &&
-		g.host.DriftOf(i).Since.Sub(x.Since).Abs() <= together
+// slowerSince reports whether the host is slower by statistic i since about an onset.
+func (g *group) slowerSince(i int, onset time.Time) bool {
+	return g.host != nil && judgesHost(g.name, i) && g.host.StateOf(i) == record.Regressed && g.host.Onset(i).Sub(onset).Abs() <= together
 }
 
 // shared returns how much of x, by which the drive was slower in a slot, the host may have done. Of a pair, that leaves out

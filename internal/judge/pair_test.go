@@ -88,3 +88,14 @@ func TestAChangeOfOneOfTwoDrivesIsNoneOfTheHost(t *testing.T) {
 		assert.Equal(t, both, len(m.node.Together()[0].Attribution) > 0)
 	}
 }
+
+// Blocks of the future, from before the clock was set back, must not make two drives ask each other for ever.
+func TestTheClockIsSetBackWhileOneOfTwoDrivesIsSick(t *testing.T) {
+	m := pair(t)
+	m.slower["d00"] = 1.6
+	m.run(4*time.Hour, steady)
+	m.minute -= 3 * 60
+	m.run(4*time.Hour, steady)
+	assert.True(t, m.verdict("d00").Verdict.Blames())
+	assert.False(t, m.verdict("d01").Verdict.Blames())
+}
