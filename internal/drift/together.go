@@ -241,6 +241,14 @@ func (t *Tracker) LastRound() time.Time { return t.last }
 // StateOf returns the state of statistic i.
 func (t *Tracker) StateOf(i int) record.DriftState { return t.verdicts[i].State }
 
+// LearnedBeside returns how much slower than usual the others were by statistic i while the baseline was learned.
+func (t *Tracker) LearnedBeside(i int) Shift {
+	if t.Maturity() == "" {
+		return 0
+	}
+	return t.current().Baseline.Of[i].Host
+}
+
 // Onset returns since when statistic i is in its state.
 func (t *Tracker) Onset(i int) time.Time { return t.verdicts[i].Since }
 

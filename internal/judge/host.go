@@ -66,7 +66,7 @@ type group struct {
 	quorum     int                // how many of them must be known to tell what the host does
 	host       *drift.Tracker     // nil until the host has a baseline
 	last       int64              // slot of the last block of the host
-	// mature says that a quorum has a final baseline.
+	// mature says that a quorum of all drives has a final baseline.
 	mature bool
 	// slots is how many slots a block takes, as the median of the drives.
 	slots int64
@@ -107,6 +107,9 @@ func (g *group) changed(drive string, e drift.Event) {
 	}
 }
 
+// quorum returns how many of some drives must be known to tell what the host does.
+func quorum(drives int) int { return min(enoughVoters, max(minVoters, drives)) }
+
 // look sets what changes only with each block and with the members: who is compared with whom, the voters, how many of them
 // it takes, their slots, and the noise and the anchor of the host.
 func (g *group) look() {
@@ -121,8 +124,7 @@ func (g *group) look() {
 			final[s.drive.physical] = true
 		}
 	}
-	g.quorum = min(enoughVoters, max(minVoters, len(seen)))
-	g.mature = len(final) >= g.quorum
+	g.mature = len(final) >= quorum(len(seen))
 	slots := []int64{1}
 	g.voters = nil
 	for _, s := range g.members {
@@ -133,6 +135,7 @@ func (g *group) look() {
 			votes[id], g.voters = true, append(g.voters, s)
 		}
 	}
+	g.quorum = quorum(len(g.voters)) // not of all drives: two tell what the host does while a third one is new
 	slices.Sort(slots)
 	g.slots = slots[len(slots)/2]
 	if g.host != nil {
@@ -191,9 +194,13 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 		if !judgesHost(g.name, i) {
 			continue
 		}
-		if len(values) >= g.quorum {
-			out[i], known = lowerMedian(values), true
+		switch {
+		case len(values) >= g.quorum:
+			out[i] = lowerMedian(values)
+		case len(values) == 1:
+			out[i] = g.left(i, values[0]) // shows whether it is over
 		}
+		known = known || out[i].Known()
 	}
 	return out, known
 }
@@ -268,7 +275,7 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, 
 	for _, s := range g.voters {
 		var values []drift.Shift
 		for n := max(onset+1, slot-recently+1); n <= slot; n++ { // part of the block of the onset is from before it
-			if x := s.at(n, statistic); x.Known() {
+			if x := s.onSlowHost(statistic, s.at(n, statistic)); x.Known() {
 				values = append(values, x-normal-g.host.Expected(statistic, n)) // what recurs daily does not count
 			}
 		}

@@ -39,7 +39,7 @@ func (g *group) slowerSince(i int, onset time.Time) bool {
 // shared returns how much of x, by which the drive was slower in a slot, the host may have done. Of a pair, that leaves out
 // what one drive has done alone. It is Missing when both have: then nobody can tell what is whose.
 func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
-	if !s.group.isPair() || !x.Known() {
+	if x = s.onSlowHost(i, x); !s.group.isPair() || !x.Known() {
 		return x
 	}
 	alone := s.alone(i, slot)
@@ -49,9 +49,32 @@ func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
 	return x - max(0, min(x, alone))
 }
 
+// onSlowHost returns x, by which the drive was slower than its baseline, as if that had been learned on a host as fast as usual.
+func (s *source) onSlowHost(i int, x drift.Shift) drift.Shift {
+	if by := s.tracker.LearnedBeside(i); x.Known() && by >= drift.ShiftOf(toldOfHost) {
+		return x + by
+	}
+	return x
+}
+
+// left returns how much of mine, by which the only drive that is left is slower, the host did last. Until that is over, the
+// drive is not blamed for it. While it learns its baseline, mine is not known.
+func (g *group) left(i int, mine drift.Shift) drift.Shift {
+	if !judgesHost(g.name, i) {
+		i = 0 // a slow host makes tails slower, too
+	}
+	if len(g.voters) != 1 || g.host == nil || g.host.StateOf(i) != record.Regressed {
+		return drift.Missing
+	}
+	if mine.Known() {
+		return min(mine, g.anchor[i]+g.slower[i])
+	}
+	return g.anchor[i]
+}
+
 // inCommon returns what a drive has in common with the other one of its pair, which is slower by theirs. Within the host's
 // noise that is all of theirs. Beyond, it is no more than mine, by which this one is slower: a sick drive makes the other
-// one no faster. While a drive learns its baseline, mine is not known.
+// one no faster.
 func (g *group) inCommon(i int, theirs, mine drift.Shift) drift.Shift {
 	noise := g.anchor[i] + g.slower[i]
 	if theirs <= noise || !mine.Known() {

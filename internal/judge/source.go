@@ -96,9 +96,11 @@ func (s *source) others(slot int64, did func(o *source, i int) drift.Shift) drif
 			}
 		}
 		if len(values) < s.group.quorum-1 {
+			out[i] = s.group.left(i, s.shared(i, slot, did(s, i)))
 			continue
 		}
-		if out[i] = lowerMedian(values); s.group.isPair() {
+		out[i] = lowerMedian(values)
+		if s.group.isPair() && s.tracker.Maturity() == record.Final { // else its baseline is being learned from such blocks
 			out[i] = s.group.inCommon(i, out[i], s.shared(i, slot, did(s, i)))
 		}
 	}
