@@ -312,6 +312,9 @@ func (n *Node) settle(before int64, now time.Time) {
 	for _, g := range n.groups { // all groups first: where few drives were probed, the traffic of the others tells what the host did
 		g.look()
 		for _, s := range g.members {
+			if s.block.Slot > before {
+				s.clockSetBack(before)
+			}
 			s.tracker.Close(before)
 			s.tracker.Waiting(s.note)
 			s.tracker.Measured(s.measured)

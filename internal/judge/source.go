@@ -43,6 +43,19 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 	return s.day[slot%dayBlocks][statistic]
 }
 
+// clockSetBack forgets the blocks from a slot on, which lie in the future now. The last one was measured just before that.
+func (s *source) clockSetBack(slot int64) {
+	for i, at := range s.slots {
+		if at >= slot {
+			s.slots[i] = 0
+		}
+	}
+	s.block.Slot = slot - 1
+	for i := range s.levels {
+		s.levels[i].judged = min(s.levels[i].judged, s.block.Slot)
+	}
+}
+
 // At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
 	return s.orTraffic(s.others(slot, func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts {

@@ -64,6 +64,9 @@ func (n *Node) Together() []record.Together {
 			if w.Of == 0 { // the state of an older version does not have it
 				g.who(w, i, x)
 			}
+			if !n.now.IsZero() { // as it is after a restart, before the first Advance
+				x.Since = notAfter(x.Since, n.now)
+			}
 			list = append(list, record.Together{
 				Scope: w.scope(), Verdict: w.Says, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
 				Ratio:  record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
