@@ -85,8 +85,12 @@ func (t *Tracker) Anchor() {
 		return
 	}
 	e := t.current()
+	before := e.Baseline.copied()
 	for i := range t.names {
 		_, e.Baseline.Of[i].Host = hostParts(e.learnedFrom, i, t.host)
+	}
+	if e.Anchored {
+		e.keepHost(before)
 	}
 	e.learnedFrom = nil
 }
