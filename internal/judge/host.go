@@ -63,6 +63,7 @@ type group struct {
 	members    []*source
 	alike      map[kind][]*source // the first target of each physical drive, by kind
 	voters     []*source          // the members that tell what the host does: one of each physical drive
+	drives     int                // how many physical drives the members are of
 	quorum     int                // how many of them must be known to tell what the host does
 	host       *drift.Tracker     // nil until the host has a baseline
 	last       int64              // slot of the last block of the host
@@ -76,7 +77,7 @@ type group struct {
 	wanders [drift.Statistics]wander
 	// paused is until when the host was told of a pause.
 	paused time.Time
-	// changes has the recent changes of conditions, and the drives that each was seen on.
+	// changes has the recent changes of conditions, and the physical drives that each was seen on.
 	changes map[record.Change]seenOn
 }
 
@@ -100,7 +101,7 @@ func (g *group) changed(drive string, e drift.Event) {
 		}
 		before := len(seen.drives)
 		seen.drives[drive] = true
-		half := max(minVoters, (len(g.members)+1)/2)
+		half := max(minVoters, (g.drives+1)/2)
 		if g.host != nil && before < half && len(seen.drives) >= half {
 			g.host.NoteChanges(seen.first, []record.Change{c})
 		}
@@ -124,6 +125,7 @@ func (g *group) look() {
 			final[s.drive.physical] = true
 		}
 	}
+	g.drives = len(seen)
 	g.mature = len(final) >= quorum(len(seen))
 	slots := []int64{1}
 	g.voters = nil
@@ -275,7 +277,7 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, 
 	for _, s := range g.voters {
 		var values []drift.Shift
 		for n := max(onset+1, slot-recently+1); n <= slot; n++ { // part of the block of the onset is from before it
-			if x := s.onSlowHost(statistic, s.at(n, statistic)); x.Known() {
+			if x := s.shared(statistic, n, s.at(n, statistic)); x.Known() {
 				values = append(values, x-normal-g.host.Expected(statistic, n)) // what recurs daily does not count
 			}
 		}

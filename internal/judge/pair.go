@@ -15,20 +15,30 @@ import (
 func (g *group) isPair() bool { return g.quorum == minVoters }
 
 // alone returns how much slower a drive has been by statistic i, in a slot, for longer than a host takes to make two drives
-// slower; 0 when it has not.
+// slower; 0 when it has not. It is below 0 of a drive that is faster than it was at first, if the other one is not.
 func (s *source) alone(i int, slot int64) drift.Shift {
-	if i >= len(s.tracker.Statistics()) || s.tracker.StateOf(i) != record.Regressed {
+	if i >= len(s.tracker.Statistics()) {
 		return 0
 	}
-	onset := s.tracker.Onset(i)
-	if drift.SlotTime(slot).Sub(onset) < together || s.group.slowerSince(i, onset) {
+	state, onset := s.tracker.StateOf(i), s.tracker.Onset(i)
+	if state != record.Regressed && state != record.Improved || drift.SlotTime(slot).Sub(onset) < together {
 		return 0
 	}
 	by, blocks := s.tracker.ShiftSince(i, onset) // not DriftOf: it asks what the other one does during the block under way
-	if blocks == 0 || by < drift.ShiftOf(toldOfHost) {
-		return 0
+	least := drift.ShiftOf(toldOfHost)
+	switch {
+	case blocks == 0:
+	case state == record.Regressed && by >= least && !s.group.slowerSince(i, onset):
+		return by
+	case state == record.Improved && by <= -least && !s.another(func(o *source) bool { return o.tracker.StateOf(i) == record.Improved }):
+		return by
 	}
-	return by
+	return 0
+}
+
+// another reports whether the other drive of a pair is so.
+func (s *source) another(is func(*source) bool) bool {
+	return slices.ContainsFunc(s.group.voters, func(o *source) bool { return !s.isSame(o) && is(o) })
 }
 
 // slowerSince reports whether the host is slower by statistic i since about an onset.
@@ -42,11 +52,14 @@ func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
 	if x = s.onSlowHost(i, x); !s.group.isPair() || !x.Known() {
 		return x
 	}
-	alone := s.alone(i, slot)
-	if alone > 0 && slices.ContainsFunc(s.group.voters, func(o *source) bool { return !s.isSame(o) && o.alone(i, slot) > 0 }) {
+	switch alone := s.alone(i, slot); {
+	case alone <= 0:
+		return x - alone
+	case s.another(func(o *source) bool { return o.alone(i, slot) > 0 }):
 		return drift.Missing
+	default:
+		return x - max(0, min(x, alone))
 	}
-	return x - max(0, min(x, alone))
 }
 
 // onSlowHost returns x, by which the drive was slower than its baseline, as if that had been learned on a host as fast as usual.

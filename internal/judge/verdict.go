@@ -65,7 +65,7 @@ func witnessOf(source string) string {
 // tell queues events of a source for Advance.
 func (n *Node) tell(s *source, events []drift.Event) {
 	for _, e := range events {
-		s.group.changed(s.drive.ID, e)
+		s.group.changed(s.drive.physical, e)
 		n.events = append(n.events, Event{
 			Time: e.Time, Drive: s.drive.ID, Scope: record.ScopeDrive, Source: s.name, Statistic: e.Statistic, State: e.To, Cause: e.Cause,
 			Ratio: record.Ratio{Ratio: e.Ratio, Lower: e.Lower, Upper: e.Upper}, Since: e.Since, Drift: &e,
