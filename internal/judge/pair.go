@@ -47,14 +47,17 @@ func (g *group) slowerSince(i int, onset time.Time) bool {
 }
 
 // shared returns how much of x, by which the drive was slower in a slot, the host may have done. Of a pair, that leaves out
-// what one drive has done alone. It is Missing when both have: then nobody can tell what is whose.
+// what one drive has done alone, but for what the host does already: when the sick one recovers, the host has not. It is Missing
+// when both have: then nobody can tell what is whose.
 func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
 	if x = s.onSlowHost(i, x); !s.group.isPair() || !x.Known() {
 		return x
 	}
-	switch alone := s.alone(i, slot); {
+	switch alone, host := s.alone(i, slot), s.group.stays(i); {
 	case alone <= 0:
 		return x - alone
+	case host > 0:
+		return max(x-alone, min(x, host))
 	case s.another(func(o *source) bool { return o.alone(i, slot) > 0 }):
 		return drift.Missing
 	default:
@@ -70,19 +73,26 @@ func (s *source) onSlowHost(i int, x drift.Shift) drift.Shift {
 	return x
 }
 
-// left returns how much of mine, by which the only drive that is left is slower, the host did last. Until that is over, the
-// drive is not blamed for it. While it learns its baseline, mine is not known.
-func (g *group) left(i int, mine drift.Shift) drift.Shift {
+// stays returns how much slower by statistic i the host is at most, while nothing shows that it is well again; 0 if it is not
+// slower.
+func (g *group) stays(i int) drift.Shift {
 	if !judgesHost(g.name, i) {
 		i = 0 // a slow host makes tails slower, too
 	}
-	if len(g.voters) != 1 || g.host == nil || g.host.StateOf(i) != record.Regressed {
+	if g.host == nil || g.host.StateOf(i) != record.Regressed {
+		return 0
+	}
+	return g.anchor[i] + g.slower[i]
+}
+
+// left returns how much of mine, by which the only drive that is left is slower, the host did last. Until that is over, the
+// drive is not blamed for it.
+func (g *group) left(i int, mine drift.Shift) drift.Shift {
+	host := g.stays(i)
+	if len(g.voters) != 1 || host <= 0 || !mine.Known() {
 		return drift.Missing
 	}
-	if mine.Known() {
-		return min(mine, g.anchor[i]+g.slower[i])
-	}
-	return g.anchor[i]
+	return min(mine, host)
 }
 
 // inCommon returns what a drive has in common with the other one of its pair, which is slower by theirs. Within the host's

@@ -204,3 +204,25 @@ func TestAChangeOfTwoTargetsOfOneDriveIsNoneOfTheHost(t *testing.T) {
 	require.NotEmpty(t, m.node.Together())
 	assert.Empty(t, m.node.Together()[0].Attribution)
 }
+
+// What is left of a slow drive that recovers on a slow host is what the host does.
+func TestTheSickOneOfTwoDrivesRecoversOnASlowHost(t *testing.T) {
+	for _, left := range []int{2, 1} {
+		m := pair(t)
+		m.slower["d00"] = 1.4
+		m.run(6*time.Hour, steady)
+		m.run(3*time.Hour, always(1.4))
+		require.True(t, m.verdict("d00").Verdict.Blames())
+		if left == 1 {
+			m.remove("d01")
+		}
+		m.slower["d00"] = 1
+		m.run(12*time.Hour, always(1.4))
+		for _, id := range m.drives {
+			assert.False(t, m.verdict(id).Verdict.Blames(), "%s of %d", id, left)
+		}
+		assert.Equal(t, record.Degraded, m.node.Host().Verdict)
+		m.run(3*time.Hour, steady)
+		assert.Empty(t, m.node.Together())
+	}
+}
