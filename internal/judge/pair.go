@@ -11,7 +11,7 @@ import (
 // Of three drives, the two that agree show what the host does. Of two, either may be the sick one: the host's part is
 // what both do, and what one alone has done for long belongs to that one.
 
-// isPair reports whether the group has two drives.
+// isPair reports whether two drives at most tell what the host does.
 func (g *group) isPair() bool { return g.quorum == minVoters }
 
 // alone returns how much slower a drive has been by statistic i, in a slot, for longer than a host takes to make two drives
