@@ -15,25 +15,20 @@ import (
 func (g *group) isPair() bool { return g.quorum == minVoters }
 
 // alone returns how much slower a drive has been by statistic i, in a slot, for longer than a host takes to make two drives
-// slower; 0 when it has not. It is below 0 of a drive that is faster than it was at first, if the other one is not.
+// slower; 0 when it has not. What it has become faster by does not count: on a host that wanders, that is the host's.
 func (s *source) alone(i int, slot int64) drift.Shift {
-	if i >= len(s.tracker.Statistics()) {
+	if i >= len(s.tracker.Statistics()) || s.tracker.StateOf(i) != record.Regressed {
 		return 0
 	}
-	state, onset := s.tracker.StateOf(i), s.tracker.Onset(i)
-	if state != record.Regressed && state != record.Improved || drift.SlotTime(slot).Sub(onset) < together {
+	onset := s.tracker.Onset(i)
+	if drift.SlotTime(slot).Sub(onset) < together || s.group.slowerSince(i, onset) {
 		return 0
 	}
 	by, blocks := s.tracker.ShiftSince(i, onset) // not DriftOf: it asks what the other one does during the block under way
-	least := drift.ShiftOf(toldOfHost)
-	switch {
-	case blocks == 0:
-	case state == record.Regressed && by >= least && !s.group.slowerSince(i, onset):
-		return by
-	case state == record.Improved && by <= -least && !s.another(func(o *source) bool { return o.tracker.StateOf(i) == record.Improved }):
-		return by
+	if blocks == 0 || by < drift.ShiftOf(toldOfHost) {
+		return 0
 	}
-	return 0
+	return by
 }
 
 // another reports whether the other drive of a pair is so.
@@ -54,8 +49,8 @@ func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
 		return x
 	}
 	switch alone, host := s.alone(i, slot), s.group.stays(i); {
-	case alone <= 0:
-		return x - alone
+	case alone == 0:
+		return x
 	case host > 0:
 		return max(x-alone, min(x, host))
 	case s.another(func(o *source) bool { return o.alone(i, slot) > 0 }):

@@ -172,25 +172,6 @@ func TestAHostIsJudgedWhileAThirdDriveIsNew(t *testing.T) {
 	assert.Equal(t, record.Degraded, m.node.Host().Verdict)
 }
 
-// A drive that is faster than on its first day is no proof against a host that makes it as slow as it was then.
-func TestTheFasterOneOfTwoDrivesExcusesNoHost(t *testing.T) {
-	m := newMachine(t, 2)
-	m.slower["d00"] = 1.4
-	m.run(36*time.Hour, steady)
-	m.slower["d00"] = 1
-	m.run(2*day, steady)
-	assert.False(t, m.blamed(6*time.Hour, always(1.3)))
-	assert.Equal(t, record.Degraded, m.node.Host().Verdict)
-	m.run(6*time.Hour, steady)
-	assert.Equal(t, record.Healthy, m.node.Host().Verdict)
-	m.slower["d00"] = 1.4
-	assert.False(t, m.blamed(6*time.Hour, steady))
-	assert.Equal(t, record.Healthy, m.node.Host().Verdict, "it is as it was at first")
-	m.slower["d01"] = 1.4
-	m.run(2*time.Hour, steady)
-	assert.Equal(t, record.Degraded, m.verdict("d01").Verdict)
-}
-
 // What two targets of one drive have is no change of the host.
 func TestAChangeOfTwoTargetsOfOneDriveIsNoneOfTheHost(t *testing.T) {
 	m := newMachine(t, 3)
