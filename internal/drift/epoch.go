@@ -79,10 +79,21 @@ func (e *epoch) rounds() int {
 	return len(e.Samples)
 }
 
-func (e *epoch) baseline() record.Baseline {
+// hostMatters is the ratio, to either side, from which on an export says what the host did while the baseline was learned.
+const hostMatters = 1.02
+
+func (e *epoch) baseline(names []record.Statistic) record.Baseline {
 	b := record.Baseline{Conditions: e.Conditions, Learned: e.Learned, Rounds: e.rounds(), Values: e.Values, Pinned: e.Pinned}
 	if e.learned() {
 		b.Maturity = e.Baseline.Maturity
+		for i, name := range names { // a state that was read has none in its epochs
+			if by := e.Baseline.Of[i].Host; max(by, -by) >= ShiftOf(hostMatters) {
+				if b.HostSlower == nil {
+					b.HostSlower = map[record.Statistic]float64{}
+				}
+				b.HostSlower[name] = by.Ratio()
+			}
+		}
 	}
 	return b
 }
@@ -203,13 +214,24 @@ func (e *epoch) gather(b block, host Host) bool {
 		e.Values = named(e.names, kept)
 		e.Baseline.moveTo(wanted.from(e.Reference), e.Blocks)
 		e.learnedFrom = nil
-	case !e.Anchored:
+	case e.Anchored:
+		e.keepHost(before)
+	default:
 		e.Values = e.values(e.Baseline.level(e.Blocks))
 	}
 	if maturity == record.Final {
 		e.Blocks = nil
 	}
 	return true
+}
+
+// keepHost keeps the host's part of the statistics whose level was imported: it is in that level.
+func (e *epoch) keepHost(before *baseline) {
+	for i, name := range e.names {
+		if e.Values[name] > 0 {
+			e.Baseline.Of[i].Host = before.Of[i].Host
+		}
+	}
 }
 
 // anew reports whether the level of statistic i is learned anew, though it follows from the epoch before. An hour

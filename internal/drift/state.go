@@ -96,7 +96,7 @@ func (t *Tracker) Restore(s State) error {
 func (s State) Baselines() []record.Baseline {
 	list := make([]record.Baseline, len(s.Epochs))
 	for i := range s.Epochs {
-		list[i] = s.Epochs[i].baseline()
+		list[i] = s.Epochs[i].baseline(s.names())
 	}
 	return list
 }
@@ -112,6 +112,16 @@ func (s State) WithBaseline(b record.Baseline, now time.Time) (State, error) {
 		Conditions: b.Conditions, Started: now, Learned: b.Learned,
 		Rounds: b.Rounds, Values: maps.Clone(b.Values), Reference: valuesOf(s.names(), b.Values),
 		Baseline: learnEarly(nil), Anchored: true,
+	}
+	for i, statistic := range s.names() {
+		slower, ok := b.HostSlower[statistic]
+		if !ok {
+			continue
+		}
+		if slower <= 0 {
+			return State{}, fmt.Errorf("import a baseline: host_slower of %s is %v; expected a number of times above 0", statistic, slower)
+		}
+		imported.Baseline.Of[i].Host = ShiftOf(slower)
 	}
 	out := s
 	out.Epochs = slices.Clone(s.Epochs)

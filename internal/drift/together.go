@@ -85,8 +85,12 @@ func (t *Tracker) Anchor() {
 		return
 	}
 	e := t.current()
+	before := e.Baseline.copied()
 	for i := range t.names {
 		_, e.Baseline.Of[i].Host = hostParts(e.learnedFrom, i, t.host)
+	}
+	if e.Anchored {
+		e.keepHost(before)
 	}
 	e.learnedFrom = nil
 }
@@ -240,6 +244,17 @@ func (t *Tracker) LastRound() time.Time { return t.last }
 
 // StateOf returns the state of statistic i.
 func (t *Tracker) StateOf(i int) record.DriftState { return t.verdicts[i].State }
+
+// LearnedBeside returns how much slower than usual the others were by statistic i while the baseline was learned.
+func (t *Tracker) LearnedBeside(i int) Shift {
+	if t.Maturity() == "" {
+		return 0
+	}
+	return t.current().Baseline.Of[i].Host
+}
+
+// Onset returns since when statistic i is in its state.
+func (t *Tracker) Onset(i int) time.Time { return t.verdicts[i].Since }
 
 // Shift returns how much slower statistic i is now, since its onset if it has drifted.
 func (t *Tracker) Shift(i int) Shift { return t.now(i).middle }

@@ -353,7 +353,7 @@ func (t *Tracker) Status(now time.Time) Status {
 		e := t.current()
 		s.LearningRounds, s.Effect, s.UnjudgedBlocks = e.rounds(), e.Effect, e.Unjudged
 		if e.learned() {
-			b := e.baseline()
+			b := e.baseline(t.names)
 			s.Baseline = &b
 		}
 	}

@@ -136,6 +136,9 @@ func (n norm) validate(maturity record.Maturity) error {
 			return fmt.Errorf("the load curve %v cannot be", n.Curve)
 		}
 	}
+	if !n.Host.valid() {
+		return fmt.Errorf("a host's part of %d cannot be", n.Host)
+	}
 	if !n.learned() {
 		return nil
 	}

@@ -47,15 +47,16 @@ func (s *source) standing(i int) record.Beside {
 // onlyHere lists the conditions of the drive that none of its peers has.
 func (s *source) onlyHere() []string {
 	mine := s.tracker.Conditions()
-	differ := map[string]int{} // from how many peers the drive differs, by condition
-	for _, o := range s.peers {
+	differ, peers := map[string]int{}, 0 // from how many peers the drive differs, by condition
+	for o := range s.peers() {
+		peers++
 		for _, change := range o.tracker.Conditions().Changes(mine) {
 			differ[change.Condition]++
 		}
 	}
 	var list []string
 	for _, c := range mine.List() {
-		if c.Value != "" && len(s.peers) > 0 && differ[c.Name] == len(s.peers) {
+		if c.Value != "" && peers > 0 && differ[c.Name] == peers {
 			list = append(list, fmt.Sprintf("%s %s", record.ConditionTitle(c.Name), c.Value))
 		}
 	}

@@ -61,11 +61,13 @@ type group struct {
 	rotational bool
 	settings   drift.Settings
 	members    []*source
-	voters     []*source      // the members that tell what the host does: one of each physical drive
-	quorum     int            // how many of them must be known to tell what the host does
-	host       *drift.Tracker // nil until the host has a baseline
-	last       int64          // slot of the last block of the host
-	// mature says that a quorum has a final baseline.
+	alike      map[kind][]*source // the first target of each physical drive, by kind
+	voters     []*source          // the members that tell what the host does: one of each physical drive
+	drives     int                // how many physical drives the members are of
+	quorum     int                // how many of them must be known to tell what the host does
+	host       *drift.Tracker     // nil until the host has a baseline
+	last       int64              // slot of the last block of the host
+	// mature says that a quorum of all drives has a final baseline.
 	mature bool
 	// slots is how many slots a block takes, as the median of the drives.
 	slots int64
@@ -75,7 +77,7 @@ type group struct {
 	wanders [drift.Statistics]wander
 	// paused is until when the host was told of a pause.
 	paused time.Time
-	// changes has the recent changes of conditions, and the drives that each was seen on.
+	// changes has the recent changes of conditions, and the physical drives that each was seen on.
 	changes map[record.Change]seenOn
 }
 
@@ -99,52 +101,43 @@ func (g *group) changed(drive string, e drift.Event) {
 		}
 		before := len(seen.drives)
 		seen.drives[drive] = true
-		half := max(minVoters, (len(g.members)+1)/2)
+		half := max(minVoters, (g.drives+1)/2)
 		if g.host != nil && before < half && len(seen.drives) >= half {
 			g.host.NoteChanges(seen.first, []record.Change{c})
 		}
 	}
 }
 
-// meet sets who is compared with whom, and how many it takes. That changes only with the members.
-func (g *group) meet() {
-	seen := map[string]bool{}
-	var first []*source // the first target of each physical drive
-	for _, s := range g.members {
-		if !seen[s.drive.physical] {
-			seen[s.drive.physical], first = true, append(first, s)
-		}
-	}
-	g.quorum = min(enoughVoters, max(minVoters, len(first)))
-	for _, s := range g.members {
-		s.peers = nil
-		for _, o := range first {
-			if !s.isSame(o) && o.drive.alike(s.drive.Drive) {
-				s.peers = append(s.peers, o)
-			}
-		}
-	}
-}
+// quorum returns how many of some drives must be known to tell what the host does.
+func quorum(drives int) int { return min(enoughVoters, max(minVoters, drives)) }
 
-// look sets what changes only with each block: the voters, their slots, and the noise and the anchor of the host.
+// look sets what changes only with each block and with the members: who is compared with whom, the voters, how many of them
+// it takes, their slots, and the noise and the anchor of the host.
 func (g *group) look() {
-	final := map[string]bool{}
+	seen, final, votes := map[string]bool{}, map[string]bool{}, map[string]bool{} // physical drives
+	g.alike = map[kind][]*source{}
 	for _, s := range g.members {
+		if id := s.drive.physical; !seen[id] {
+			seen[id] = true
+			g.alike[s.drive.kind()] = append(g.alike[s.drive.kind()], s)
+		}
 		if s.tracker.Maturity() == record.Final {
 			final[s.drive.physical] = true
 		}
 	}
-	g.mature = len(final) >= g.quorum
+	g.drives = len(seen)
+	g.mature = len(final) >= quorum(len(seen))
 	slots := []int64{1}
 	g.voters = nil
 	for _, s := range g.members {
 		slots = append(slots, s.tracker.Slots())
 		// A new drive says nothing about the host, unless all are new.
 		m := s.tracker.Maturity()
-		if (m == record.Final || m == record.Provisional && !g.mature) && !slices.ContainsFunc(g.voters, s.isSame) {
-			g.voters = append(g.voters, s)
+		if id := s.drive.physical; (m == record.Final || m == record.Provisional && !g.mature) && !votes[id] {
+			votes[id], g.voters = true, append(g.voters, s)
 		}
 	}
+	g.quorum = quorum(len(g.voters)) // not of all drives: two tell what the host does while a third one is new
 	slices.Sort(slots)
 	g.slots = slots[len(slots)/2]
 	if g.host != nil {
@@ -203,9 +196,13 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 		if !judgesHost(g.name, i) {
 			continue
 		}
-		if len(values) >= g.quorum {
-			out[i], known = lowerMedian(values), true
+		switch {
+		case len(values) >= g.quorum:
+			out[i] = lowerMedian(values)
+		case len(values) == 1:
+			out[i] = g.left(i, values[0]) // shows whether it is over
 		}
+		known = known || out[i].Known()
 	}
 	return out, known
 }
@@ -280,7 +277,7 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, 
 	for _, s := range g.voters {
 		var values []drift.Shift
 		for n := max(onset+1, slot-recently+1); n <= slot; n++ { // part of the block of the onset is from before it
-			if x := s.at(n, statistic); x.Known() {
+			if x := s.shared(statistic, n, s.at(n, statistic)); x.Known() {
 				values = append(values, x-normal-g.host.Expected(statistic, n)) // what recurs daily does not count
 			}
 		}

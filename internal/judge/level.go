@@ -97,10 +97,11 @@ func (s *source) beside(i int, slot int64) standing {
 	if !s.measuredBy(i, slot) {
 		return standing{why: s.whyUnmeasured()}
 	}
-	st := standing{peers: make([]string, 0, len(s.peers))}
-	values := make([]drift.Shift, 0, len(s.peers))
+	most := len(s.group.alike[s.drive.kind()])
+	st := standing{peers: make([]string, 0, most)}
+	values := make([]drift.Shift, 0, most)
 	known, sized := 0, true
-	for _, o := range s.peers {
+	for o := range s.peers() {
 		if !o.measuredBy(i, slot) {
 			continue
 		}
@@ -184,7 +185,15 @@ func (s *source) atLikeLoad(o *source, i int, x drift.Shift) (drift.Shift, bool)
 }
 
 // hasPeers reports whether there are enough peers to compare with, whether they are measured now or not.
-func (s *source) hasPeers() bool { return len(s.peers) >= leastPeers(s.name) }
+func (s *source) hasPeers() bool {
+	peers := 0
+	for range s.peers() {
+		if peers++; peers >= leastPeers(s.name) {
+			return true
+		}
+	}
+	return false
+}
 
 // whyUnmeasured returns why the level of a drive that was not measured lately is not judged. Without enough peers
 // that is the reason, since more measurements would change nothing.

@@ -33,10 +33,15 @@ func DriveOf(id string, device record.Device, file bool) Drive {
 	return d
 }
 
-// alike reports whether the levels of two drives may be compared.
-func (d Drive) alike(other Drive) bool {
-	return d.Model == other.Model && d.SizeBytes == other.SizeBytes && d.Rotational == other.Rotational && d.Group == other.Group
+// kind is what drives have in common whose levels may be compared.
+type kind struct {
+	model      string
+	sizeBytes  int64
+	rotational bool
+	group      string
 }
+
+func (d Drive) kind() kind { return kind{d.Model, d.SizeBytes, d.Rotational, d.Group} }
 
 // Traffic is the name of the source that is the drive's own traffic. All other sources are probes.
 const Traffic = "traffic"
@@ -101,7 +106,7 @@ func (n *Node) AddDrive(d Drive) {
 	if known := n.byID[d.ID]; known != nil {
 		known.Drive, known.physical = d, physical
 		for _, s := range known.sources {
-			s.group.meet()
+			s.group.look()
 		}
 		return
 	}
@@ -122,7 +127,6 @@ func (n *Node) RemoveDrive(id string) {
 	n.drives = slices.DeleteFunc(n.drives, func(other *drive) bool { return other == d })
 	for _, g := range n.groups {
 		g.members = slices.DeleteFunc(g.members, func(s *source) bool { return s.drive == d })
-		g.meet()
 		g.look()
 	}
 }
@@ -191,7 +195,6 @@ func (n *Node) attach(d *drive, name string, t *drift.Tracker) *source {
 	t.JudgeBeside(s)
 	d.sources = append(d.sources, s)
 	s.recall()
-	s.group.meet()
 	s.group.look()
 	return s
 }
@@ -214,7 +217,7 @@ func (n *Node) group(name string, rotational bool) *group {
 }
 
 func (n *Node) newGroup(name string, rotational bool) *group {
-	g := &group{name: name, rotational: rotational, settings: hostSettings(n.settings), quorum: enoughVoters}
+	g := &group{name: name, rotational: rotational, settings: hostSettings(n.settings)}
 	g.look()
 	return g
 }
@@ -309,6 +312,9 @@ func (n *Node) settle(before int64, now time.Time) {
 	for _, g := range n.groups { // all groups first: where few drives were probed, the traffic of the others tells what the host did
 		g.look()
 		for _, s := range g.members {
+			if s.block.Slot > before {
+				s.clockSetBack(before)
+			}
 			s.tracker.Close(before)
 			s.tracker.Waiting(s.note)
 			s.tracker.Measured(s.measured)

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -10,44 +11,88 @@ import (
 // Of three drives, the two that agree show what the host does. Of two, either may be the sick one: the host's part is
 // what both do, and what one alone has done for long belongs to that one.
 
-// isPair reports whether the group has two drives.
+// isPair reports whether two drives at most tell what the host does.
 func (g *group) isPair() bool { return g.quorum == minVoters }
 
 // alone returns how much slower a drive has been by statistic i, in a slot, for longer than a host takes to make two drives
-// slower; 0 when it has not.
+// slower; 0 when it has not. What it has become faster by does not count: on a host that wanders, that is the host's.
 func (s *source) alone(i int, slot int64) drift.Shift {
 	if i >= len(s.tracker.Statistics()) || s.tracker.StateOf(i) != record.Regressed {
 		return 0
 	}
-	mine := s.tracker.DriftOf(i)
-	if mine.Ratio < toldOfHost || drift.SlotTime(slot).Sub(mine.Since) < together || s.group.slowerSince(i, mine) {
+	onset := s.tracker.Onset(i)
+	if drift.SlotTime(slot).Sub(onset) < together || s.group.slowerSince(i, onset) {
 		return 0
 	}
-	return drift.ShiftOf(mine.Ratio)
+	by, blocks := s.tracker.ShiftSince(i, onset) // not DriftOf: it asks what the other one does during the block under way
+	if blocks == 0 || by < drift.ShiftOf(toldOfHost) {
+		return 0
+	}
+	return by
 }
 
-// slowerSince reports whether the host is slower by statistic i since about the onset of a drift.
-func (g *group) slowerSince(i int, x record.Drift) bool {
-	return g.host != nil && judgesHost(g.name, i) && g.host.StateOf(i) == record.Regressed &&
-		g.host.DriftOf(i).Since.Sub(x.Since).Abs() <= together
+// another reports whether the other drive of a pair is so.
+func (s *source) another(is func(*source) bool) bool {
+	return slices.ContainsFunc(s.group.voters, func(o *source) bool { return !s.isSame(o) && is(o) })
+}
+
+// slowerSince reports whether the host is slower by statistic i since about an onset.
+func (g *group) slowerSince(i int, onset time.Time) bool {
+	return g.host != nil && judgesHost(g.name, i) && g.host.StateOf(i) == record.Regressed && g.host.Onset(i).Sub(onset).Abs() <= together
 }
 
 // shared returns how much of x, by which the drive was slower in a slot, the host may have done. Of a pair, that leaves out
-// what one drive has done alone. It is Missing when both have: then nobody can tell what is whose.
+// what one drive has done alone, but for what the host does already: when the sick one recovers, the host has not. It is Missing
+// when both have: then nobody can tell what is whose.
 func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
-	if !s.group.isPair() || !x.Known() {
+	if x = s.onSlowHost(i, x); !s.group.isPair() || !x.Known() {
 		return x
 	}
-	alone := s.alone(i, slot)
-	if alone > 0 && slices.ContainsFunc(s.group.voters, func(o *source) bool { return !s.isSame(o) && o.alone(i, slot) > 0 }) {
+	switch alone, host := s.alone(i, slot), s.group.stays(i); {
+	case alone == 0:
+		return x
+	case host > 0:
+		return max(x-alone, min(x, host))
+	case s.another(func(o *source) bool { return o.alone(i, slot) > 0 }):
+		return drift.Missing
+	default:
+		return x - max(0, min(x, alone))
+	}
+}
+
+// onSlowHost returns x, by which the drive was slower than its baseline, as if that had been learned on a host as fast as usual.
+func (s *source) onSlowHost(i int, x drift.Shift) drift.Shift {
+	if by := s.tracker.LearnedBeside(i); x.Known() && by >= drift.ShiftOf(toldOfHost) {
+		return x + by
+	}
+	return x
+}
+
+// stays returns how much slower by statistic i the host is at most, while nothing shows that it is well again; 0 if it is not
+// slower.
+func (g *group) stays(i int) drift.Shift {
+	if !judgesHost(g.name, i) {
+		i = 0 // a slow host makes tails slower, too
+	}
+	if g.host == nil || g.host.StateOf(i) != record.Regressed {
+		return 0
+	}
+	return g.anchor[i] + g.slower[i]
+}
+
+// left returns how much of mine, by which the only drive that is left is slower, the host did last. Until that is over, the
+// drive is not blamed for it.
+func (g *group) left(i int, mine drift.Shift) drift.Shift {
+	host := g.stays(i)
+	if len(g.voters) != 1 || host <= 0 || !mine.Known() {
 		return drift.Missing
 	}
-	return x - max(0, min(x, alone))
+	return min(mine, host)
 }
 
 // inCommon returns what a drive has in common with the other one of its pair, which is slower by theirs. Within the host's
 // noise that is all of theirs. Beyond, it is no more than mine, by which this one is slower: a sick drive makes the other
-// one no faster. While a drive learns its baseline, mine is not known.
+// one no faster.
 func (g *group) inCommon(i int, theirs, mine drift.Shift) drift.Shift {
 	noise := g.anchor[i] + g.slower[i]
 	if theirs <= noise || !mine.Known() {

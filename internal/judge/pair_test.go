@@ -1,12 +1,14 @@
 package judge_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -86,5 +88,122 @@ func TestAChangeOfOneOfTwoDrivesIsNoneOfTheHost(t *testing.T) {
 		m.run(40*time.Minute, always(1.3))
 		require.NotEmpty(t, m.node.Together())
 		assert.Equal(t, both, len(m.node.Together()[0].Attribution) > 0)
+	}
+}
+
+// Blocks of the future, from before the clock was set back, must not make two drives ask each other for ever.
+func TestTheClockIsSetBackWhileOneOfTwoDrivesIsSick(t *testing.T) {
+	m := pair(t)
+	m.slower["d00"] = 1.6
+	m.run(4*time.Hour, steady)
+	m.minute -= 3 * 60
+	m.run(4*time.Hour, steady)
+	assert.True(t, m.verdict("d00").Verdict.Blames())
+	assert.False(t, m.verdict("d01").Verdict.Blames())
+}
+
+// add and remove change the drives of a machine.
+func (m *machine) add(id string) {
+	m.drives, m.slower[id] = append(m.drives, id), 1
+	m.node.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40})
+}
+
+func (m *machine) remove(id string) {
+	m.drives = slices.DeleteFunc(m.drives, func(o string) bool { return o == id })
+	m.node.RemoveDrive(id)
+}
+
+// blamed reports whether a drive is blamed at any time while time passes.
+func (m *machine) blamed(d time.Duration, host func(int) float64) bool {
+	blamed := false
+	for range int(d / time.Hour) {
+		m.run(time.Hour, host)
+		blamed = blamed || slices.ContainsFunc(m.drives, func(id string) bool { return m.verdict(id).Verdict.Blames() })
+	}
+	return blamed
+}
+
+// A new drive learns its baseline on the slow host. What it does then says nothing against the host, and the drives that
+// were there before are not blamed meanwhile.
+func TestDrivesComeAndGoWhileTheHostIsSlow(t *testing.T) {
+	for name, c := range map[string]struct {
+		drives int
+		change func(*machine)
+	}{
+		"one is added":             {2, func(m *machine) { m.add("new") }},
+		"one of two is replaced":   {2, func(m *machine) { m.remove("d01"); m.add("new") }},
+		"one of three is replaced": {3, func(m *machine) { m.remove("d01"); m.add("new") }},
+		"one of three is removed":  {3, func(m *machine) { m.remove("d01") }},
+		"one of two is removed":    {2, func(m *machine) { m.remove("d01") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t, c.drives)
+			m.run(2*day, steady)
+			m.run(3*time.Hour, always(1.3))
+			require.Equal(t, record.Degraded, m.node.Host().Verdict)
+			c.change(m)
+			assert.False(t, m.blamed(2*day, always(1.3)))
+			host := m.node.Host()
+			assert.Equal(t, record.Degraded, host.Verdict)
+			assert.Nil(t, host.Unjudged)
+			require.NotEmpty(t, m.node.Together())
+			assert.Equal(t, m.drives, m.node.Together()[0].Drives)
+			m.slower["d00"] = 1.4
+			m.run(2*time.Hour, always(1.3))
+			assert.Equal(t, record.Degraded, m.verdict("d00").Verdict, "what the host does not do is its own")
+			m.slower["d00"] = 1
+			m.run(day, steady)
+			assert.Empty(t, m.node.Together())
+			m.slower["d00"] = 1.3
+			m.run(2*time.Hour, steady)
+			assert.Equal(t, record.Degraded, m.verdict("d00").Verdict, "the host is well again")
+		})
+	}
+}
+
+// While a third drive is new, two tell what the host does.
+func TestAHostIsJudgedWhileAThirdDriveIsNew(t *testing.T) {
+	m := pair(t)
+	m.add("d02")
+	assert.False(t, m.blamed(2*time.Hour, steady))
+	assert.Equal(t, record.Healthy, m.node.Host().Verdict)
+	assert.False(t, m.blamed(2*time.Hour, always(1.3)))
+	assert.Equal(t, record.Degraded, m.node.Host().Verdict)
+}
+
+// What two targets of one drive have is no change of the host.
+func TestAChangeOfTwoTargetsOfOneDriveIsNoneOfTheHost(t *testing.T) {
+	m := newMachine(t, 3)
+	for i, id := range m.drives {
+		m.node.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40, Device: []string{"A", "A", "B"}[i]})
+	}
+	m.conditions.Kernel = "6.1"
+	m.run(2*day, steady)
+	m.changed = map[string]record.Conditions{"d00": {Kernel: "6.8"}, "d01": {Kernel: "6.8"}}
+	m.run(40*time.Minute, always(1.3))
+	require.NotEmpty(t, m.node.Together())
+	assert.Empty(t, m.node.Together()[0].Attribution)
+}
+
+// What is left of a slow drive that recovers on a slow host is what the host does.
+func TestTheSickOneOfTwoDrivesRecoversOnASlowHost(t *testing.T) {
+	for _, left := range []int{2, 1} {
+		m := pair(t)
+		m.slower["d00"] = 1.4
+		m.run(6*time.Hour, steady)
+		m.run(3*time.Hour, always(1.4))
+		require.True(t, m.verdict("d00").Verdict.Blames())
+		if left == 1 {
+			m.remove("d01")
+		}
+		m.slower["d00"] = 1
+		m.run(12*time.Hour, always(1.4))
+		for _, id := range m.drives {
+			assert.False(t, m.verdict(id).Verdict.Blames(), "%s of %d", id, left)
+		}
+		assert.Equal(t, record.Degraded, m.node.Host().Verdict)
+		m.run(3*time.Hour, steady)
+		assert.Empty(t, m.node.Together())
 	}
 }

@@ -45,7 +45,7 @@ type HostState struct {
 	Changes []SeenChange `json:"changes,omitempty"`
 }
 
-// SeenChange is a change of conditions and the drives that it was seen on.
+// SeenChange is a change of conditions and the physical drives that it was seen on.
 type SeenChange struct {
 	record.Change
 	First  time.Time `json:"first"`

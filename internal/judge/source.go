@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -22,7 +23,6 @@ type source struct {
 	last  time.Time // time of the last round
 	// paused is the last time for which no rounds were planned.
 	paused span
-	peers  []*source // the same source of the other drives of its model and size
 	// block is the last completed block. absolute is how slow it was by the first statistics (see levelsBy), against
 	// one second, and levels compares that with the peers.
 	block    drift.Measured
@@ -41,6 +41,19 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 		return drift.Missing
 	}
 	return s.day[slot%dayBlocks][statistic]
+}
+
+// clockSetBack forgets the blocks from a slot on, which lie in the future now. The last one was measured just before that.
+func (s *source) clockSetBack(slot int64) {
+	for i, at := range s.slots {
+		if at >= slot {
+			s.slots[i] = 0
+		}
+	}
+	s.block.Slot = slot - 1
+	for i := range s.levels {
+		s.levels[i].judged = min(s.levels[i].judged, s.block.Slot)
+	}
 }
 
 // At implements drift.Host.
@@ -96,9 +109,11 @@ func (s *source) others(slot int64, did func(o *source, i int) drift.Shift) drif
 			}
 		}
 		if len(values) < s.group.quorum-1 {
+			out[i] = s.group.left(i, s.shared(i, slot, did(s, i)))
 			continue
 		}
-		if out[i] = lowerMedian(values); s.group.isPair() {
+		out[i] = lowerMedian(values)
+		if s.group.isPair() && s.tracker.Maturity() == record.Final { // else its baseline is being learned from such blocks
 			out[i] = s.group.inCommon(i, out[i], s.shared(i, slot, did(s, i)))
 		}
 	}
@@ -107,6 +122,17 @@ func (s *source) others(slot int64, did func(o *source, i int) drift.Shift) drif
 
 // index returns the index of the statistic of a drift of this source.
 func (s *source) index(x record.Drift) int { return slices.Index(s.tracker.Statistics(), x.Statistic) }
+
+// peers yields the same source of the other drives of its model and size.
+func (s *source) peers() iter.Seq[*source] {
+	return func(yield func(*source) bool) {
+		for _, o := range s.group.alike[s.drive.kind()] {
+			if !s.isSame(o) && !yield(o) {
+				return
+			}
+		}
+	}
+}
 
 // isSame reports whether o belongs to the same physical drive.
 func (s *source) isSame(o *source) bool { return s.drive.physical == o.drive.physical }

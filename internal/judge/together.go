@@ -64,6 +64,9 @@ func (n *Node) Together() []record.Together {
 			if w.Of == 0 { // the state of an older version does not have it
 				g.who(w, i, x)
 			}
+			if !n.now.IsZero() { // as it is after a restart, before the first Advance
+				x.Since = notAfter(x.Since, n.now)
+			}
 			list = append(list, record.Together{
 				Scope: w.scope(), Verdict: w.Says, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
 				Ratio:  record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
@@ -202,7 +205,7 @@ func (g *group) who(w *wander, i int, x record.Drift) {
 	}
 	slices.Sort(w.Drives)
 	w.Mixed = !slices.ContainsFunc(still, func(s *source) bool {
-		return !slices.ContainsFunc(moved, func(o *source) bool { return o.drive.alike(s.drive.Drive) })
+		return !slices.ContainsFunc(moved, func(o *source) bool { return o.drive.kind() == s.drive.kind() })
 	})
 	w.Host = w.nearlyAll() || w.Host && w.Told == "" // a host that wanders is no batch where some drives seem to be fast
 }

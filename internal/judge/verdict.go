@@ -65,7 +65,7 @@ func witnessOf(source string) string {
 // tell queues events of a source for Advance.
 func (n *Node) tell(s *source, events []drift.Event) {
 	for _, e := range events {
-		s.group.changed(s.drive.ID, e)
+		s.group.changed(s.drive.physical, e)
 		n.events = append(n.events, Event{
 			Time: e.Time, Drive: s.drive.ID, Scope: record.ScopeDrive, Source: s.name, Statistic: e.Statistic, State: e.To, Cause: e.Cause,
 			Ratio: record.Ratio{Ratio: e.Ratio, Lower: e.Lower, Upper: e.Upper}, Since: e.Since, Drift: &e,
@@ -82,6 +82,7 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	if v = d.held(v, now); v.Verdict.Blames() {
 		v.Scope = n.scope(d, v)
 	}
+	v.Since = notAfter(v.Since, now)
 	if v.Verdict == d.told.Verdict && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
 		d.told = v
 		return
@@ -90,6 +91,14 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	n.events = append(n.events, Event{
 		Time: now, Drive: d.ID, Scope: v.Scope, Verdict: v.Verdict, Witnesses: v.Witnesses, Ratio: v.Ratio, Since: v.Since, Source: v.Source,
 	})
+}
+
+// notAfter returns when something began, but no later than now: the clock may have been set back since.
+func notAfter(began, now time.Time) time.Time {
+	if began.After(now) {
+		return now
+	}
+	return began
 }
 
 // standing returns the verdict that there was evidence of last. A severe verdict that is held has none: another takes as

@@ -120,6 +120,9 @@ type Baseline struct {
 	Rounds     int                   `json:"rounds"`
 	Values     map[Statistic]float64 `json:"values"`
 	Maturity   Maturity              `json:"maturity,omitempty"`
+	// HostSlower is how many times slower than usual the host was while the values were learned, by statistic, where that
+	// matters. The values contain it.
+	HostSlower map[Statistic]float64 `json:"host_slower,omitempty"`
 	// Pinned is true when an operator pinned the baseline. Learning then does not move its level, and nothing
 	// replaces it.
 	Pinned bool `json:"pinned,omitempty"`
