@@ -14,6 +14,15 @@ import (
 // isPair reports whether two drives at most tell what the host does.
 func (g *group) isPair() bool { return g.quorum == minVoters }
 
+// lasts returns for how long a host must be slower, if no conditions changed, to be reported. The spells of two drives that
+// collect garbage coincide for minutes.
+func (g *group) lasts() time.Duration {
+	if g.isPair() {
+		return tailLasts
+	}
+	return 0
+}
+
 // alone returns how much slower a drive has been by statistic i, in a slot, for longer than a host takes to make two drives
 // slower; 0 when it has not. What it has become faster by does not count: on a host that wanders, that is the host's.
 func (s *source) alone(i int, slot int64) drift.Shift {

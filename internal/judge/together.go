@@ -136,7 +136,7 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 		if x.State == record.Regressed {
 			expected, others = g.expects(i, n.now), n.otherWaves(g, w)
 		}
-		if !w.take(x, g.toldFrom(), expected, others, n.now) {
+		if !w.take(x, g.toldFrom(), g.lasts(), expected, others, n.now) {
 			continue
 		}
 		out := g.event(drift.Event{

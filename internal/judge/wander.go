@@ -77,10 +77,10 @@ func (w *wander) nearlyAll() bool {
 	return w.Of > 0 && float64(len(w.Drives)) >= share*float64(w.Of)
 }
 
-// take takes the current state of a statistic of the host, which is reported from a ratio on, and the waves that its other
-// statistics have shown. It returns whether that is news. If the host is expected to be slower at this time of day, that may
+// take takes the current state of a statistic of the host, which is reported from a ratio on if it lasts, and the waves that its
+// other statistics have shown. It returns whether that is news. If the host is expected to be slower at this time of day, that may
 // hide that it still is.
-func (w *wander) take(x record.Drift, from float64, expected bool, others []wave, now time.Time) bool {
+func (w *wander) take(x record.Drift, from float64, lasts time.Duration, expected bool, others []wave, now time.Time) bool {
 	if x.State != record.Regressed {
 		w.end(now)
 		return false
@@ -108,7 +108,8 @@ func (w *wander) take(x record.Drift, from float64, expected bool, others []wave
 	}
 	w.Until = now
 	w.Says, w.Most = ratedBy(ratio, w.Says), max(w.Most, ratio)
-	if w.knows(others, x.Since, now) {
+	coincides := !w.Caused && ratio < certainRatio && now.Sub(w.Since) < lasts
+	if coincides || w.knows(others, x.Since, now) {
 		w.Says = record.Watch
 		return false
 	}
