@@ -101,7 +101,7 @@ func (g *group) left(i int, mine drift.Shift) drift.Shift {
 
 // inCommon returns what a drive has in common with the other one of its pair, which is slower by theirs. Within the host's
 // noise that is all of theirs. Beyond, it is no more than mine, by which this one is slower: a sick drive makes the other
-// one no faster.
+// one no faster. While a drive learns its first baseline, mine is not known.
 func (g *group) inCommon(i int, theirs, mine drift.Shift) drift.Shift {
 	noise := g.anchor[i] + g.slower[i]
 	if theirs <= noise || !mine.Known() {

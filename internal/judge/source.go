@@ -113,7 +113,7 @@ func (s *source) others(slot int64, did func(o *source, i int) drift.Shift) drif
 			continue
 		}
 		out[i] = lowerMedian(values)
-		if s.group.isPair() && s.tracker.Maturity() == record.Final { // else its baseline is being learned from such blocks
+		if s.group.isPair() {
 			out[i] = s.group.inCommon(i, out[i], s.shared(i, slot, did(s, i)))
 		}
 	}
