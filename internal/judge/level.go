@@ -188,7 +188,8 @@ func (s *source) atLikeLoad(o *source, i int, x drift.Shift) (drift.Shift, bool)
 func (s *source) hasPeers() bool {
 	peers := 0
 	for range s.peers() {
-		if peers++; peers >= leastPeers(s.name) {
+		peers++
+		if peers >= leastPeers(s.name) {
 			return true
 		}
 	}

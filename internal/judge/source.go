@@ -45,7 +45,7 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 
 // clockSetBack forgets the blocks from a slot on, which lie in the future now. The last one was measured just before that.
 func (s *source) clockSetBack(slot int64) {
-	for i, at := range s.slots {
+	for i, at := range &s.slots {
 		if at >= slot {
 			s.slots[i] = 0
 		}

@@ -103,6 +103,7 @@ func (e *StatusError) Is(target error) bool {
 		return target == ErrNotLive
 	case abortedByHost:
 		return target == ErrCancelled
+	case sanitizeInProgress, mediaNotReady, namespaceNotReady, formatInProgress, selfTestInProgress: // see final
 	}
 	return false
 }
