@@ -47,6 +47,7 @@ func exporter(t *testing.T) *httptest.Server {
 		batched, host := *s.Targets[1].Verdict, *s.Targets[1].Verdict
 		batched.Scope, host.Scope = record.ScopeBatch, record.ScopeHost
 		s.Targets[1].Verdict, s.Host = &batched, &host
+		s.Controllers[1].Health.CriticalWarnings = []record.CriticalWarning{record.CriticalReliability}
 		passed, celsius, hours, used, none := true, 31, int64(12001), 0.04, int64(0)
 		s.Controllers = append(s.Controllers, record.Controller{
 			Name: "sda", Kind: record.ControllerDrive, Devices: []string{recordtest.RegressedID}, LastRead: recordtest.Now(),
