@@ -86,7 +86,7 @@ func TestBaselineMistakes(t *testing.T) {
 		says string
 	}{
 		"no state directory": {[]string{"baseline", "show", "--state-dir", state + "/none"}, 1, "--state-dir"},
-		"unknown target":     {[]string{"baseline", "reset", "sdz", "--state-dir", state}, 2, `a target "sdz" in ` + state + "; see ssdprobe devices\n"},
+		"unknown target":     {[]string{"baseline", "reset", "sdz", "--state-dir", state}, 2, `a target "sdz" in ` + state + "; see ssdprobe devices; --run SUITE forgets a saved run\n"},
 		"nothing to export":  {[]string{"baseline", "export", "--state-dir", state}, 1, "no baseline has been learned yet"},
 		"not an export":      {[]string{"baseline", "import", file(t, "x", "{}"), "--state-dir", state}, 2, `its format is ""`},
 		"not JSON":           {[]string{"baseline", "import", file(t, "x", "hello"), "--state-dir", state}, 2, "not what baseline export writes"},
