@@ -9,11 +9,13 @@ type task struct {
 	// beside is a command that keeps running in another terminal, and begun is what it prints once it has begun.
 	beside, begun string
 	// runs are the commands. exit is the exit code of the last one, and says is part of its output.
-	// If that takes a while, as learning does, the user repeats the last command.
+	// If that takes a while, as learning does, the user repeats the last command. unknown says that it may end with
+	// unknownVerdict: on a busy machine, ten rounds may vary too much for a verdict.
 	runs    []string
 	exit    int
 	says    string
 	repeats bool
+	unknown bool
 }
 
 // learning writes the configuration of task 1: what the user wants, and what this test needs on a busy machine.
@@ -77,13 +79,13 @@ var tasks = []task{
 		wish:  "have the verdict in one line for Nagios",
 		looks: []string{"README", "check"},
 		runs:  []string{"ssdprobe check --format nagios"},
-		says:  "SSDPROBE",
+		says:  "SSDPROBE", unknown: true,
 	},
 	{
 		wish:  "have the verdict on one target as JSON",
 		looks: []string{"README", "check"},
 		runs:  []string{"ssdprobe check WATCHED --format json"},
-		says:  `"verdict":`,
+		says:  `"verdict":`, unknown: true,
 	},
 	{
 		wish:  "look once, as text, at what all drives do",
