@@ -117,12 +117,9 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 			return nil, err
 		}
 	}
-	if err := mayMake(path); err != nil {
+	size, err := mayMake(path, o.SizeBytes, free)
+	if err != nil {
 		return nil, err
-	}
-	size := plannedBytes(o.SizeBytes, free)
-	if size < MinFileBytes {
-		return nil, tooLittle(path, o.SizeBytes, free)
 	}
 	if err := makeFile(ctx, path, size, o); err != nil {
 		return nil, err

@@ -77,11 +77,6 @@ func openFilling(path string) (direct, error) {
 	return d, nil
 }
 
-// mayMake returns why no file can be made at path; nil if one can, as far as can be told without making one.
-func mayMake(path string) error {
-	return unwritable(path, unix.Faccessat(unix.AT_FDCWD, filepath.Dir(path), unix.W_OK|unix.X_OK, unix.AT_EACCESS))
-}
-
 // unwritable says what to do about an error of making a file.
 func unwritable(path string, err error) error {
 	switch {

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -44,17 +46,22 @@ func PlanFile(path string, sizeBytes int64) (Plan, error) {
 		}
 		free += size
 	}
-	if err := mayMake(path); err != nil {
+	size, err := mayMake(path, sizeBytes, free)
+	if err != nil {
 		return Plan{}, err
-	}
-	size := plannedBytes(sizeBytes, free)
-	if size < MinFileBytes {
-		return Plan{}, tooLittle(path, sizeBytes, free)
 	}
 	return Plan{Path: path, SizeBytes: size}, nil
 }
 
-func tooLittle(path string, wanted, free int64) error {
-	return fmt.Errorf("make %s of %s: %w: %s are free, and at most a tenth of that is used; even a small file takes %s",
+// mayMake returns the size of a new file if free bytes are available for it, or why none can be made, as far as can be told
+// without making one.
+func mayMake(path string, wanted, free int64) (size int64, err error) {
+	if err := unwritable(path, unix.Faccessat(unix.AT_FDCWD, filepath.Dir(path), unix.W_OK|unix.X_OK, unix.AT_EACCESS)); err != nil {
+		return 0, err
+	}
+	if size = plannedBytes(wanted, free); size >= MinFileBytes {
+		return size, nil
+	}
+	return 0, fmt.Errorf("make %s of %s: %w: %s are free, and at most a tenth of that is used; even a small file takes %s",
 		path, units.Size(wanted), ErrNoSpace, units.Size(free), units.Size(MinFileBytes))
 }
