@@ -215,7 +215,11 @@ func (e *epoch) gather(b block, host Host) bool {
 		e.Baseline.moveTo(wanted.from(e.Reference), e.Blocks)
 		e.learnedFrom = nil
 	case e.Anchored:
-		e.keepHost(before)
+		for i := range e.names {
+			if e.imported(i) {
+				e.Baseline.Of[i].Host = before.Of[i].Host
+			}
+		}
 	default:
 		e.Values = e.values(e.Baseline.level(e.Blocks))
 	}
@@ -225,14 +229,8 @@ func (e *epoch) gather(b block, host Host) bool {
 	return true
 }
 
-// keepHost keeps the host's part of the statistics whose level was imported: it is in that level.
-func (e *epoch) keepHost(before *baseline) {
-	for i, name := range e.names {
-		if e.Values[name] > 0 {
-			e.Baseline.Of[i].Host = before.Of[i].Host
-		}
-	}
-}
+// imported reports whether the level of statistic i was imported. The host's part in it came with it, and is not learned.
+func (e *epoch) imported(i int) bool { return e.Anchored && e.Values[e.names[i]] > 0 }
 
 // anew reports whether the level of statistic i is learned anew, though it follows from the epoch before. An hour
 // said too little about what the change did to a tail, and traffic has no level yet for other work, or for what it never had.

@@ -85,12 +85,10 @@ func (t *Tracker) Anchor() {
 		return
 	}
 	e := t.current()
-	before := e.Baseline.copied()
 	for i := range t.names {
-		_, e.Baseline.Of[i].Host = hostParts(e.learnedFrom, i, t.host)
-	}
-	if e.Anchored {
-		e.keepHost(before)
+		if !e.imported(i) {
+			_, e.Baseline.Of[i].Host = hostParts(e.learnedFrom, i, t.host)
+		}
 	}
 	e.learnedFrom = nil
 }
