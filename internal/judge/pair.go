@@ -40,11 +40,6 @@ func (s *source) alone(i int, slot int64) drift.Shift {
 	return by
 }
 
-// another reports whether the other drive of a pair is so.
-func (s *source) another(is func(*source) bool) bool {
-	return slices.ContainsFunc(s.group.voters, func(o *source) bool { return !s.isSame(o) && is(o) })
-}
-
 // slowerSince reports whether the host is slower by statistic i since about an onset.
 func (g *group) slowerSince(i int, onset time.Time) bool {
 	return g.host != nil && judgesHost(g.name, i) && g.host.StateOf(i) == record.Regressed && g.host.Onset(i).Sub(onset).Abs() <= together
@@ -62,7 +57,7 @@ func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
 		return x
 	case host > 0:
 		return max(x-alone, min(x, host))
-	case s.another(func(o *source) bool { return o.alone(i, slot) > 0 }):
+	case slices.ContainsFunc(s.group.voters, func(o *source) bool { return !s.isSame(o) && o.alone(i, slot) > 0 }):
 		return drift.Missing
 	default:
 		return x - max(0, min(x, alone))
