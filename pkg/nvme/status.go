@@ -103,9 +103,9 @@ func (e *StatusError) Is(target error) bool {
 		return target == ErrNotLive
 	case abortedByHost:
 		return target == ErrCancelled
-	case sanitizeInProgress, mediaNotReady, namespaceNotReady, formatInProgress, selfTestInProgress: // see final
+	default:
+		return false
 	}
-	return false
 }
 
 // final reports whether sending the command again would only add to the error log. Some reasons pass, whatever the
