@@ -82,11 +82,11 @@ func quoteNaNs(data []byte) []byte {
 // escapeControls escapes the control characters in a key or a value, each of which fio prints on a line of its own, and as it
 // stands in the job file.
 func escapeControls(data []byte) []byte {
-	const control = `[\x00-\x09\x0b\x0c\x0e-\x1f]`
-	line := regexp.MustCompile(`(?m)^[ \t]*"[^\n]*` + control + `[^\n]*$`)
+	const controls = `[\x00-\x09\x0b\x0c\x0e-\x1f]`
+	control, line := regexp.MustCompile(controls), regexp.MustCompile(`(?m)^[ \t]*"[^\n]*`+controls+`[^\n]*$`)
 	return line.ReplaceAllFunc(data, func(line []byte) []byte {
 		begin := bytes.IndexByte(line, '"')
-		escaped := regexp.MustCompile(control).ReplaceAllFunc(line[begin:], func(c []byte) []byte { return fmt.Appendf(nil, `\u%04x`, c[0]) })
+		escaped := control.ReplaceAllFunc(line[begin:], func(c []byte) []byte { return fmt.Appendf(nil, `\u%04x`, c[0]) })
 		return append(line[:begin:begin], escaped...)
 	})
 }
