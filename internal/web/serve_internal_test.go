@@ -30,6 +30,16 @@ func TestMain(m *testing.M) {
 
 func hello(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }
 
+// held returns a handler that answers one request, once leave is closed. It closes entered when it has the request.
+func held() (h http.HandlerFunc, entered, leave chan struct{}) {
+	entered, leave = make(chan struct{}), make(chan struct{})
+	return func(w http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-leave
+		hello(w, r)
+	}, entered, leave
+}
+
 func config(listen ...string) Config {
 	return Config{Listen: listen, Log: slog.New(slog.DiscardHandler)}
 }
@@ -146,12 +156,8 @@ func TestShutdownWhileClientsHang(t *testing.T) {
 func TestShutdownLetsAnAnswerEnd(t *testing.T) {
 	s := listen(t, config("127.0.0.1:0"))
 	s.limits.grace = time.Hour
-	entered, leave := make(chan struct{}), make(chan struct{})
-	stop := running(t, s, func(w http.ResponseWriter, r *http.Request) {
-		close(entered)
-		<-leave
-		hello(w, r)
-	})
+	h, entered, leave := held()
+	stop := running(t, s, h)
 	c := dial(t, s, "GET / HTTP/1.1\r\nHost: ssdprobe\r\n\r\n")
 	<-entered
 	stopped := make(chan error, 1)

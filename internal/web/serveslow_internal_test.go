@@ -85,12 +85,8 @@ func TestHalfOpenConnectionsDoNotEndAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := listen(t, config("127.0.0.1:0"))
 	s.limits.connections, s.limits.readHeader, s.limits.read = 4, time.Hour, time.Hour
-	entered, leave := make(chan struct{}), make(chan struct{})
-	stop := running(t, s, func(w http.ResponseWriter, r *http.Request) {
-		close(entered)
-		<-leave
-		hello(w, r)
-	})
+	h, entered, leave := held()
+	stop := running(t, s, h)
 	c := dial(t, s, "GET / HTTP/1.1\r\nHost: ssdprobe\r\nConnection: close\r\n\r\n")
 	<-entered
 	crowd := make([]net.Conn, 50)
