@@ -41,7 +41,7 @@ func (w *window) add(m record.Measurement) {
 	recent := slices.IndexFunc(w.pieces, func(p piece) bool { return m.Start.Sub(p.from) < w.span })
 	w.all = w.summary(w.pieces[recent:])
 	oldest := recent
-	for _, q := range record.WindowPercentiles() {
+	for _, q := range record.Percentiles() {
 		p, first := w.percentile(q, recent)
 		w.all.Percentiles = append(w.all.Percentiles, p)
 		oldest = min(oldest, first)

@@ -70,7 +70,7 @@ func TestEachPercentileHasTheWindowThatItNeeds(t *testing.T) {
 				if len(r.given) < 360 {
 					continue
 				}
-				for i, percent := range record.WindowPercentiles() {
+				for i, percent := range record.Percentiles() {
 					p, found := r.window.all.Percentile(percent)
 					require.True(t, found)
 					require.True(t, p.Supported(), "p%g of %d I/Os", percent, p.IOs)

@@ -138,14 +138,14 @@ func lastRunFamilies() []family[record.TargetStatus] {
 				"Latency percentile ("+string(d.direction)+") in a step of the last run, in seconds, by nearest rank. Absent if the result is beyond what the bus can carry. "+
 					"See also "+name+"_latency_percentile_ios.",
 				eachResult(func(r record.Result, suite, step string, emit emit) {
-					for _, percentile := range runPercentiles() {
+					for _, percentile := range record.Percentiles() {
 						emitKnown(emit, r.Quantile(percentile/100).Seconds(), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))
 					}
 				})),
 			metric(name+"_latency_percentile_ios", gauge, []string{"suite", "step", "percentile"},
 				"Number of I/Os behind a percentile that has fewer than ten of them above it. The percentile is then close to the slowest I/O. Absent for all other percentiles.",
 				eachResult(func(r record.Result, suite, step string, emit emit) {
-					for _, percentile := range runPercentiles() {
+					for _, percentile := range record.Percentiles() {
 						if r.Unsure(percentile / 100) {
 							emit(float64(r.Samples()), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))
 						}
@@ -155,8 +155,6 @@ func lastRunFamilies() []family[record.TargetStatus] {
 	}
 	return all
 }
-
-func runPercentiles() []float64 { return []float64{50, 95, 99, 99.9} }
 
 // eachRun calls series for the last run of each suite on a target.
 func eachRun(series func(record.RunReport, emit)) func(record.TargetStatus, emit) {

@@ -118,7 +118,7 @@ type Window struct {
 	Rounds  int           `json:"rounds"`
 	Latency Histogram     `json:"latency"`
 	IOPS    float64       `json:"iops"`
-	// Percentiles has each of WindowPercentiles, over a span of its own.
+	// Percentiles has each of Percentiles, over a span of its own.
 	Percentiles []WindowPercentile `json:"percentiles,omitempty"`
 }
 
@@ -133,8 +133,8 @@ type WindowPercentile struct {
 	IOs  int64         `json:"ios"` // within Span
 }
 
-// WindowPercentiles returns the percentiles of a window, in rising order.
-func WindowPercentiles() []float64 { return []float64{50, 95, 99, 99.9} }
+// Percentiles returns the percentiles that windows and runs are shown by, in rising order.
+func Percentiles() []float64 { return []float64{50, 95, 99, 99.9} }
 
 // Percentile returns the percentile of the window, or false when the window does not have it.
 func (w Window) Percentile(percent float64) (WindowPercentile, bool) {

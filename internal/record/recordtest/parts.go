@@ -85,7 +85,7 @@ func (d distribution) latencies() record.Histogram {
 // percentiles returns the percentiles of a window of a probe whose rounds are known for the given time.
 func (c curve) percentiles(w record.Window, probe record.Probe, known time.Duration) []record.WindowPercentile {
 	var list []record.WindowPercentile
-	for _, percent := range record.WindowPercentiles() {
+	for _, percent := range record.Percentiles() {
 		p := record.WindowPercentile{Percentile: percent, Span: w.Span, IOs: w.Latency.Count()}
 		for !p.Supported() && p.Span < known {
 			p.Span += probe.Interval
