@@ -91,7 +91,7 @@ func (a Admission) WriteShare(probes []record.Probe) int64 {
 type Drift struct {
 	// Settings apply to all probes of a target together; see DriftSettings.
 	drift.Settings
-	// DataSheets lists the promises of drive makers. Model is a glob (path.Match); the first sheet that matches a
+	// DataSheets lists the promises of drive makers. Model is a glob (glob.Match); the first sheet that matches a
 	// drive's model counts.
 	DataSheets []record.DataSheet
 }

@@ -78,8 +78,8 @@ func ruleForm(r *device.Rule) field { return filled{ruleKeys(r), 1} }
 func ruleKeys(r *device.Rule) section {
 	return section{
 		{"name", optional(nameGlob(&r.Name)), "pattern of the kernel's name"},
-		{"id", optional(glob(&r.ID)), "pattern of the stable identity"},
-		{"model", optional(glob(&r.Model)), "pattern of the model"},
+		{"id", optional(pattern(&r.ID)), "pattern of the stable identity"},
+		{"model", optional(pattern(&r.Model)), "pattern of the model"},
 		{"by_id", optional(nameGlob(&r.ByID)), "pattern of a name in /dev/disk/by-id"},
 		{"transport", optional(oneOf(text(&r.Transport), "a transport", record.Transports()...)), "how it is attached"},
 		{"min_size", bound(&r.MinSizeBytes), "this size or larger"},

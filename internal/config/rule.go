@@ -1,13 +1,14 @@
 package config
 
 import (
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ssdprobe/ssdprobe/internal/glob"
 )
 
 // rule is a condition that a value must meet in addition to being of its kind. The check, the commented file and the
@@ -111,19 +112,16 @@ func absoluteOrEmpty(dst *string) scalar[string] {
 	return valid(cleanPath(dst), "an absolute path", wantPath, "^(/|$)", func(v string) bool { return v == "" || filepath.IsAbs(v) })
 }
 
-// glob is a pattern for path.Match.
-func glob(dst *string) scalar[string] {
+// pattern is a pattern for glob.Match.
+func pattern(dst *string) scalar[string] {
 	s := text(dst)
 	s.noun = "pattern"
-	return valid(s, "a glob", wantGlob, "", func(v string) bool {
-		_, err := path.Match(v, "")
-		return err == nil
-	})
+	return valid(s, "a glob", wantGlob, "", func(v string) bool { return glob.Check(v) == nil })
 }
 
 // nameGlob is a glob of names in a directory. That of a path would never match, and a device that it is to exclude would be read.
 func nameGlob(dst *string) scalar[string] {
-	return valid(glob(dst), "a name", "one without a directory, e.g. nvme0n1, or with by_id one of those in /dev/disk/by-id", "^([^/]|$)",
+	return valid(pattern(dst), "a name", "one without a directory, e.g. nvme0n1, or with by_id one of those in /dev/disk/by-id", "^([^/]|$)",
 		func(v string) bool { return !strings.HasPrefix(v, "/") })
 }
 

@@ -1,10 +1,11 @@
 package config
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/glob"
 )
 
 // Run is a suite that runs on a schedule.
@@ -14,7 +15,7 @@ type Run struct {
 	Calendar
 	// Window is how long after the scheduled time a run may begin or continue.
 	Window time.Duration
-	// Targets lists globs (path.Match) of ids, device names or paths; empty for all targets.
+	// Targets lists globs (glob.Match) of ids, device names or paths; empty for all targets.
 	Targets []string
 	// MaxCPUPressure and MaxOthers are the shares above which a run ends early.
 	MaxCPUPressure, MaxOthers float64
@@ -29,7 +30,7 @@ func (r Run) Matches(names ...string) bool {
 	}
 	for _, pattern := range r.Targets {
 		for _, name := range names {
-			if ok, err := path.Match(pattern, name); ok && err == nil || pattern == name {
+			if glob.Match(pattern, name) || pattern == name {
 				return true
 			}
 		}
@@ -58,7 +59,7 @@ func runForm(r *Run) field {
 		{"set", list[string]{dst: &r.Set, fresh: zero[string], form: parameter}, "its parameters"},
 	}, r.form(), section{
 		{"window", within(duration(&r.Window), time.Minute, 7*day), "a run begins within this time or not at all, and is ended when that time is over"},
-		{"targets", list[string]{dst: &r.Targets, fresh: zero[string], form: func(v *string) field { return glob(v) }}, "ids, device names or paths; without it, all"},
+		{"targets", list[string]{dst: &r.Targets, fresh: zero[string], form: func(v *string) field { return pattern(v) }}, "ids, device names or paths; without it, all"},
 		{"max_cpu_pressure", within(ratio(&r.MaxCPUPressure).as("ratio of time"), 0, 1), "a run ends early if tasks of this host wait for a CPU for more than this share of the time"},
 		{"max_others", within(ratio(&r.MaxOthers).as("ratio of bytes"), 0.01, 1), "a run ends early if others move more than this share of the device's bytes for 5 s; 1 allows any"},
 		{"keep", within(count(&r.Keep).as("number of reports"), 1, 1000), "how many reports of the suite to keep per target"},

@@ -37,7 +37,7 @@ func sheetForm(s *record.DataSheet) field { return filled{sheetKeys(s), 2} }
 func sheetKeys(s *record.DataSheet) section {
 	const model = `the model that the drive says it is, or a pattern, e.g. "SAMSUNG MZQL2*"`
 	return section{
-		{"model", required(glob(&s.Model), model), "pattern of the model"},
+		{"model", required(pattern(&s.Model), model), "pattern of the model"},
 		{"random-read", promisedIOPS(&s.RandomReadIOPS), "promised IOPS"},
 		{"random-write", promisedIOPS(&s.RandomWriteIOPS), "promised IOPS"},
 		{"sequential-read", promisedRate(&s.SequentialReadBytesPerSecond), "promised bandwidth"},

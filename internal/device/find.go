@@ -41,11 +41,13 @@ func Find(fs sysfs.FS, nameOrPath string) (record.Device, error) {
 		return all[i].Device, nil
 	}
 	var names []string
+	kin := strings.TrimRight(name, "0123456789")
 	for _, f := range all {
 		if slices.Contains(f.Children, name) {
 			return record.Device{}, fmt.Errorf("find device %s: it is a partition of %s: name the disk", nameOrPath, f.Name)
 		}
-		if f.Kind != record.KindLoop && f.Kind != record.KindRAM && f.Kind != record.KindZRAM { // a host may have hundreds of those
+		made := f.Kind == record.KindLoop || f.Kind == record.KindRAM || f.Kind == record.KindZRAM
+		if !made || kin != "" && strings.HasPrefix(f.Name, kin) && !f.Empty() { // a host may have hundreds of those
 			names = append(names, f.Name)
 		}
 	}

@@ -142,7 +142,7 @@ func TestCapture(t *testing.T) {
 	text, err := os.ReadFile(archive)
 	require.NoError(t, err)
 	for _, d := range devices {
-		if d.Kind == record.KindLoop || d.Kind == record.KindRAM {
+		if d.Kind == record.KindLoop || d.Kind == record.KindRAM || d.Kind == record.KindZRAM {
 			continue // others attach and detach them meanwhile
 		}
 		c := captured[d.Name]

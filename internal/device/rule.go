@@ -2,16 +2,16 @@ package device
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/glob"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Rule matches a device if every field that is set matches. The strings are shell
-// patterns (path.Match, but * and ? match a slash, too: models have them). The zero Rule matches nothing.
+// patterns (glob.Match). The zero Rule matches nothing.
 type Rule struct {
 	Name      string // the kernel's name, "nvme*"
 	ID        string // the stable identity
@@ -56,9 +56,5 @@ func (r Rule) String() string {
 // matches reports whether a pattern is not set or matches one of the values. A
 // malformed pattern matches nothing; configurations with one are refused when read.
 func matches(pattern string, values ...string) bool {
-	flat := func(text string) string { return strings.ReplaceAll(text, "/", "\x00") } // for path.Match, a slash is special
-	return pattern == "" || slices.ContainsFunc(values, func(value string) bool {
-		ok, err := path.Match(flat(pattern), flat(value))
-		return ok && err == nil
-	})
+	return pattern == "" || slices.ContainsFunc(values, func(value string) bool { return glob.Match(pattern, value) })
 }

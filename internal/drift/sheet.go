@@ -2,10 +2,10 @@ package drift
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/glob"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -30,7 +30,7 @@ func FlagSlowerThanDataSheet(s *record.Snapshot, sheets []record.DataSheet) {
 
 // SlowerThanDataSheet returns warnings, by the id of the target, about baselines that are far slower than the drive's
 // maker promises: a drive that was slow from the first day never drifts, and may have no peers. The model of a sheet
-// is a pattern (path.Match); the first sheet that matches counts.
+// is a pattern (glob.Match); the first sheet that matches counts.
 //
 // Only like is compared with like: the median of reads one at a time with the typical latency of random reads, which
 // makers state for 4 KiB. For larger blocks, the time that the bytes take at the sequential rate is added. IOPS and
@@ -39,10 +39,7 @@ func FlagSlowerThanDataSheet(s *record.Snapshot, sheets []record.DataSheet) {
 func SlowerThanDataSheet(s record.Snapshot, sheets []record.DataSheet) map[string][]record.Warning {
 	found := map[string][]record.Warning{}
 	for _, t := range s.Targets {
-		sheet := slices.IndexFunc(sheets, func(d record.DataSheet) bool {
-			ok, err := path.Match(d.Model, t.Device.Model)
-			return ok && err == nil
-		})
+		sheet := slices.IndexFunc(sheets, func(d record.DataSheet) bool { return glob.Match(d.Model, t.Device.Model) })
 		if sheet < 0 {
 			continue
 		}
