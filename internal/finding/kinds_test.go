@@ -24,7 +24,7 @@ import (
 func ofRuns() []string {
 	return []string{
 		record.WarnUnmapped, record.WarnDisturbed, record.WarnOthersActive, record.WarnFewSamples, record.WarnConditionsDiffer,
-		record.WarnConditionsUnknown, record.WarnCPUBound, record.WarnShort, record.WarnErrors, record.WarnMethod,
+		record.WarnConditionsUnknown, record.WarnCPUBound, record.WarnShort, record.WarnBrief, record.WarnErrors, record.WarnMethod,
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"net"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -45,7 +47,7 @@ func Parse(text []byte) (record.RunReport, error) {
 		Warnings: []record.Warning{{Code: record.WarnConditionsUnknown, Text: unknown(out)}},
 	}
 	job := out.Job()
-	targets := targets(job)
+	targets := targets(out)
 	options := fiorun.Options(out)
 	for i, jobs := range fiorun.Groups(out) {
 		r.Steps = append(r.Steps, step(jobs, options[i], len(targets) > 1))
@@ -69,6 +71,13 @@ func Parse(text []byte) (record.RunReport, error) {
 func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step {
 	s := fiorun.Reported(jobs)
 	s.Plan, s.Workload = fiorun.Describe(jobs, options, several)
+	if host := hostOf(jobs[0]); host != "" {
+		s.Name += " on " + host
+		s.Plan += " on " + host
+		if s.Workload != nil {
+			s.Workload.Targets = files(jobs[0], options[0])
+		}
+	}
 	add := func(code, text string) {
 		if text != "" {
 			s.Warnings = append(s.Warnings, record.Warning{Code: code, Text: text})
@@ -88,6 +97,7 @@ func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step
 			"run fio with --output-format=json+ or group_reporting.", len(jobs)))
 	}
 	add(record.WarnMethod, fiorun.TrimText(jobs))
+	add(record.WarnMethod, fiorun.BufferedText(options))
 	add(record.WarnCPUBound, fiorun.OneCPUText(jobs))
 	for _, job := range jobs {
 		if job.Errno == int(syscall.EINTR) || job.Errno == int(syscall.ECANCELED) {
@@ -96,6 +106,7 @@ func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step
 			add(record.WarnErrors, fmt.Sprintf("Job %s ended with the error %s: what failed is not in the figures.", job.Name, record.ErrorName(syscall.Errno(job.Errno))))
 		}
 	}
+	add(record.WarnBrief, fiorun.BriefText(s))
 	return s
 }
 
@@ -163,19 +174,43 @@ func engine(out fio.Output) string {
 }
 
 // targets returns the distinct targets that the jobs name.
-func targets(job fio.Job) []string {
+func targets(out fio.Output) []string {
 	var all []string
-	for i, s := range job.Sections {
-		if s.Name == fio.Global {
-			continue
-		}
-		for _, name := range fiorun.Files(job.Effective(i)) {
+	job := out.Job()
+	for i, result := range out.Jobs {
+		for _, name := range files(result, job.Effective(i+1)) {
 			if !slices.Contains(all, name) {
 				all = append(all, name)
 			}
 		}
 	}
 	return all
+}
+
+// files returns the files of a job: those of another host as HOST:FILE, or only as HOST if they are not known.
+func files(job fio.JobResult, o fio.Options) []string {
+	names, host := fiorun.Files(o), hostOf(job)
+	switch {
+	case host == "":
+		return names
+	case len(names) == 0:
+		return []string{host}
+	}
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = host + ":" + name
+	}
+	return all
+}
+
+// hostOf returns the host that executed a job for fio --client, and "" if fio executed it itself. A port other than fio's
+// own tells clients of one host from each other.
+func hostOf(job fio.JobResult) string {
+	const usual = 8765
+	if job.Host == "" || job.Port == 0 || job.Port == usual {
+		return job.Host
+	}
+	return net.JoinHostPort(job.Host, strconv.Itoa(job.Port))
 }
 
 func targetText(all []string) string {

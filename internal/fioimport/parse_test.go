@@ -107,6 +107,22 @@ func TestParseOfSeveralJobs(t *testing.T) {
 	}
 }
 
+// The same jobs on several hosts are steps of each of them, and not one load on one drive.
+func TestParseOfClients(t *testing.T) {
+	r := parse(t, captured(t, "fio-3.33-clients.json"))
+	var names []string
+	for _, s := range r.Steps {
+		names = append(names, s.Name)
+		require.NotNil(t, s.Read)
+	}
+	assert.Equal(t, []string{
+		"small on 127.0.0.1:18765", "large on 127.0.0.1:18765", "small on 127.0.0.1:18766", "large on 127.0.0.1:18766",
+	}, names)
+	assert.Equal(t, int64(60), r.Steps[0].Read.IOs)
+	assert.NotEqual(t, r.Steps[0].Plan, r.Steps[2].Plan)
+	assert.Equal(t, "127.0.0.1:18765, 127.0.0.1:18766", r.Target)
+}
+
 // What a group's options do not say is not inferred from its first section.
 func TestParseOfALoadThatIsNotKnown(t *testing.T) {
 	for name, options := range map[string][]string{
@@ -174,7 +190,7 @@ func TestParseRefuses(t *testing.T) {
 
 // An old result is compared with a run of ssdprobe by workload, because the names differ.
 func TestImportedRunsAreCompared(t *testing.T) {
-	old := parse(t, output(t, "--rw=randread", "--bs=4k", "--ioengine=libaio", "--direct=1", "--number_ios=500", "--output-format=json"))
+	old := parse(t, output(t, "--rw=randread", "--bs=4k", "--ioengine=libaio", "--direct=1", "--time_based", "--runtime=200ms", "--output-format=json"))
 	now := old
 	now.Suite, now.TargetID, now.Conditions = "quick", "eui.1", record.Conditions{Firmware: "A", Engine: old.Conditions.Engine}
 	now.Warnings, now.Node, now.Analysis = nil, "stor-07", nil

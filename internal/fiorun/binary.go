@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
@@ -60,13 +61,17 @@ func At(ctx context.Context, path string) (Binary, error) {
 	return Binary{Path: found, Version: version}, nil
 }
 
-// ask runs fio with a question that it answers at once, or as soon as a busy host has loaded
-// the program.
-func ask(ctx context.Context, path, question string) ([]byte, error) {
+// answer runs fio with what it answers at once, or as soon as a busy host has loaded the program.
+func answer(ctx context.Context, path string, args []string, files ...*os.File) (tool.Answer, error) {
 	const patience = 30 * time.Second
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
 	defer cancel()
-	answer, err := tool.Ask(ctx, path, []string{question})
+	return tool.Ask(ctx, path, args, files...)
+}
+
+// ask returns what fio answers to a question.
+func ask(ctx context.Context, path, question string) ([]byte, error) {
+	answer, err := answer(ctx, path, []string{question})
 	if err == nil && answer.ExitCode != 0 {
 		said := head{data: answer.Stderr}
 		err = fmt.Errorf("exit status %d%s", answer.ExitCode, said.note())

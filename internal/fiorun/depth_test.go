@@ -30,7 +30,8 @@ func depthOn(t *testing.T, loop testenv.Loop, change func(*fio.Options)) (record
 	o.IODepth, o.TimeBased, o.Runtime, o.SizeBytes = new(32), new(true), new(500*time.Millisecond), nil
 	change(&o)
 	run, err := real(t).Run(t.Context(), fiorun.Request{
-		Job: job("depth", o), ReadOnly: true, Watch: fiorun.Watch{Groups: []string{testenv.DeviceNumber(t, loop.Path)}},
+		Job: job("depth", o), ReadOnly: true,
+		Watch: fiorun.Watch{Device: testenv.DeviceNumber(t, loop.Path), Groups: []string{testenv.DeviceNumber(t, loop.Path)}},
 	})
 	require.NoError(t, err)
 	steps := run.Steps()
@@ -58,6 +59,7 @@ func TestDepthOnADevice(t *testing.T) {
 		step, d := depthOn(t, loop, func(o *fio.Options) { o.BlockBytes, o.IODepth = new(int64(256<<10)), new(4) })
 		assert.Equal(t, record.DepthSplit, d.Limit)
 		assert.Equal(t, "max_sectors_kb is 64, so the kernel made 4.0 requests of each I/O of 256 KiB", d.Evidence)
+		assert.Less(t, step.OthersRatio, 0.1, "the requests that the kernel made of fio's I/Os are not those of others")
 		assert.Contains(t, codesOf(step), record.WarnDepth)
 		step, d = depthOn(t, loop, func(o *fio.Options) { o.BlockBytes, o.IODepth = new(int64(256<<10)), new(1) })
 		assert.Equal(t, record.DepthSplit, d.Limit, "said")

@@ -15,7 +15,7 @@ import (
 // device in the kernel. The process is abandoned.
 var ErrHung = errors.New("fio does not end, not even killed: the device hangs")
 
-// ErrTimeout says that a run was stopped because it took longer than its limit.
+// ErrTimeout says that a run was stopped because it took longer than its limit, or did nothing for too long.
 var ErrTimeout = errors.New("fio took longer than it was given")
 
 // ErrOthers says that a run was stopped because others used the device too much.
@@ -27,7 +27,7 @@ type FailedError struct {
 	// Ended is how it ended: "exit status 1", "signal: killed".
 	Ended string
 	Jobs  []JobError
-	// Messages are the first lines that fio wrote to its standard error, joined by "; ".
+	// Messages are the first lines that fio wrote to its standard error, or else into its report: ": first line; second line".
 	Messages string
 }
 
@@ -52,7 +52,11 @@ func (e *FailedError) Error() string {
 	for _, job := range e.Jobs {
 		text += ": " + job.Error()
 	}
-	return text + e.Messages
+	text += e.Messages
+	if strings.Contains(e.Messages, "func=io_queue_init") {
+		text += " (the kernel allows this host no more asynchronous I/O: lower the depth, or raise fs.aio-max-nr with sysctl)"
+	}
+	return text
 }
 
 // Unwrap returns the errors of the jobs.

@@ -21,12 +21,16 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// detached is what fio prints when a block device of the host, which need not be that of the job, disappears
+// while fio looks through all of them for their statistics (diskutil.c). It says nothing about the job.
+const detached = "stat: No such file or directory"
+
 // note returns the text as the end of an error message: ": first line; second line".
 func (h *head) note() string {
 	const enough = 600
 	var lines []string
 	for line := range strings.Lines(string(h.data)) {
-		if line = strings.TrimSpace(line); line != "" {
+		if line = strings.TrimSpace(line); line != "" && line != detached {
 			lines = append(lines, line)
 		}
 	}

@@ -27,6 +27,9 @@ type Request struct {
 	// Limit is the longest that the run may take; 0 means no limit. A run that reaches it is stopped
 	// with ErrTimeout.
 	Limit time.Duration
+	// Idle is the longest that fio may complete no I/O; 0 means no limit. A run that reaches it is
+	// stopped with ErrTimeout. Unlike Limit, it tells a slow device from one that hangs.
+	Idle time.Duration
 	// Grace is how long fio may take to end after it was asked to stop, before it is killed; 0 means 5
 	// s.
 	Grace time.Duration
@@ -56,7 +59,7 @@ type Run struct {
 	// nil for a complete run.
 	Stopped error
 	// Ended is how fio ended if it did not end well, and Messages are its complaints (": first line;
-	// second line"). Both are usually empty.
+	// second line"), of its standard error, or else of its report. Both are usually empty.
 	Ended, Messages string
 	Seen            Seen
 }
@@ -85,8 +88,16 @@ func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 	}
 	seeing := r.Watch.begin()
 	started := time.Now()
+	moved := make(chan struct{}, 1)
 	p, err := start(ctx, b.Path, args, passed, slices.Concat(r.Held, r.Files), func(line string) {
-		if status, ok := fio.ParseStatus(line); ok && r.Progress != nil {
+		status, ok := fio.ParseStatus(line)
+		if ok && status.Rates != nil && *status.Rates != (fio.Rates{}) {
+			select {
+			case moved <- struct{}{}:
+			default: // it is known already
+			}
+		}
+		if ok && r.Progress != nil {
 			r.Progress(status)
 		}
 	})
@@ -97,7 +108,7 @@ func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 		p.names = append(p.names, inherited(len(r.Held)+i), f.Name())
 	}
 	run := Run{Job: r.Job, JobFile: text}
-	ended, err := p.finish(ctx, r, seeing, &run)
+	ended, err := p.finish(ctx, r, seeing, moved, &run)
 	if err != nil {
 		return Run{}, errors.Join(err, p.abandon())
 	}
@@ -146,8 +157,8 @@ func check(r Request) (string, error) {
 	return r.Job.Render()
 }
 
-// finish waits until fio has ended, and makes it end if necessary.
-func (p *process) finish(ctx context.Context, r Request, seeing *seeing, run *Run) (ended error, err error) {
+// finish waits until fio has ended, and makes it end if necessary. It receives from moved when I/Os completed.
+func (p *process) finish(ctx context.Context, r Request, seeing *seeing, moved <-chan struct{}, run *Run) (ended error, err error) {
 	limit := make(<-chan time.Time)
 	if r.Limit > 0 {
 		timer := time.NewTimer(r.Limit)
@@ -156,10 +167,18 @@ func (p *process) finish(ctx context.Context, r Request, seeing *seeing, run *Ru
 	}
 	look := time.NewTicker(waitingLook)
 	defer look.Stop()
+	var idle time.Duration // counted in looks: while this process stands still, it does not see fio move
 	for {
 		select {
+		case <-moved:
+			idle = 0
+			continue
 		case <-look.C:
-			if run.Stopped = seeing.during(p.cmd.Process.Pid); run.Stopped == nil {
+			idle += waitingLook
+			if run.Stopped = seeing.during(p.cmd.Process.Pid); run.Stopped == nil && r.Idle > 0 && idle >= r.Idle {
+				run.Stopped = fmt.Errorf("%w: no I/O completed for %s", ErrTimeout, units.Span(r.Idle))
+			}
+			if run.Stopped == nil {
 				continue
 			}
 		case ended := <-p.ended:
@@ -201,11 +220,15 @@ func (p *process) stop(ctx context.Context, grace time.Duration) (ended error, e
 
 // read interprets the report and the way fio ended.
 func (r *Run) read(report []byte, ended error, p *process) error {
-	r.Ended, r.Messages = ending(ended), strings.NewReplacer(p.names...).Replace(p.messages.note())
+	names := strings.NewReplacer(p.names...)
+	r.Ended, r.Messages = ending(ended), names.Replace(p.messages.note())
 	if len(report) > reportLimit {
 		return fmt.Errorf("run fio: its report is longer than %d MiB%s", reportLimit>>20, r.Messages)
 	}
 	out, err := fio.ParseOutput(bytes.NewReader(report))
+	if r.Messages == "" { // fio writes some of its errors only into its report
+		r.Messages = names.Replace((&head{data: []byte(strings.Join(out.Notes, "\n"))}).note())
+	}
 	switch {
 	case err != nil && r.Stopped != nil:
 		return fmt.Errorf("run fio: stopped before it reported: %w%s", r.Stopped, r.Messages)

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -174,6 +176,20 @@ func TestRunOfAJobThatFails(t *testing.T) {
 	assert.ErrorContains(t, err, "run fio: exit status 1: job odd: EINVAL: fio: io_u error")
 }
 
+// Some of fio's messages are only in its report.
+func TestRunOfAJobThatTheKernelRefuses(t *testing.T) {
+	limit, err := os.ReadFile("/proc/sys/fs/aio-max-nr")
+	require.NoError(t, err)
+	most, err := strconv.Atoi(strings.TrimSpace(string(limit)))
+	require.NoError(t, err)
+	o := reads(dataFile(t))
+	o.IODepth = new(most + 1)
+	_, err = real(t).Run(t.Context(), fiorun.Request{Job: job("deep", o)})
+	require.ErrorIs(t, err, syscall.EAGAIN)
+	require.ErrorContains(t, err, "run fio: exit status 1: job deep: EAGAIN: fio: pid=")
+	require.ErrorContains(t, err, "func=io_queue_init, error=Resource temporarily unavailable (the kernel allows this host no more")
+}
+
 func TestRunOfAMissingFile(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
 	_, err := real(t).Run(t.Context(), fiorun.Request{Job: job("r", reads(missing))})
@@ -214,6 +230,8 @@ func TestRunOfWhatIsNotFio(t *testing.T) {
 		"garbage":       {`echo "{ hello" >&3; echo not fio >&2`, "parse fio output"},
 		"half a report": {`printf '{\n "fio version" : "fio-3.33",' >&3`, "the JSON is cut off"},
 		"failure":       {"echo libaio.so.1: not found >&2; exit 127", "run fio: exit status 127: libaio.so.1: not found"},
+		// fio 3.33 says the first line if another block device of the host disappears while it starts.
+		"another device": {`echo "stat: No such file or directory" >&2; echo odd >&2; exit 1`, "run fio: exit status 1: odd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := script(t, c.text).Run(t.Context(), fiorun.Request{Job: job("r", reads("x"))})

@@ -25,6 +25,9 @@ func (r Run) Steps() []record.Step {
 	groups, options, asked := Groups(r.Output), Options(r.Output), r.Job.Groups()
 	for i, jobs := range groups {
 		s := r.step(jobs, i, len(groups))
+		if text := BufferedText(options[i]); text != "" {
+			s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnMethod, Text: text})
+		}
 		if i < len(asked) && len(asked[i]) > len(jobs) { // fio summed sections, and prints only the options of the first
 			s.Plan = planOfSections(asked[i])
 		} else {
@@ -49,11 +52,14 @@ func Options(out fio.Output) [][]fio.Options {
 	return all
 }
 
-// Groups returns the jobs that ran together, group by group.
+// Groups returns the jobs that ran together on one host, group by group.
 func Groups(out fio.Output) [][]fio.JobResult {
 	var groups [][]fio.JobResult
 	for jobs := out.Jobs; len(jobs) > 0; {
-		end := slices.IndexFunc(jobs, func(job fio.JobResult) bool { return job.Group != jobs[0].Group })
+		first := jobs[0]
+		end := slices.IndexFunc(jobs, func(j fio.JobResult) bool {
+			return j.Group != first.Group || j.Host != first.Host || j.Port != first.Port
+		})
 		if end < 0 {
 			end = len(jobs)
 		}
@@ -66,7 +72,10 @@ func Groups(out fio.Output) [][]fio.JobResult {
 // step returns the step for the group with this number, out of groups in all.
 func (r Run) step(jobs []fio.JobResult, group, groups int) record.Step {
 	s := Reported(jobs)
-	s.JobFile, s.InterruptsPerIO, s.InterruptsPerSecond = r.JobFile, r.interruptsPerIO(), r.interruptsPerSecond(s, groups)
+	s.JobFile = r.JobFile
+	if groups == 1 { // the interrupts were counted for all groups together
+		s.InterruptsPerIO, s.InterruptsPerSecond = r.interruptsPerIO(), r.interruptsPerSecond(s)
+	}
 	s.Disturbance.Throttled = r.Seen.Throttled
 	if share := r.Seen.CPUWait; share != nil {
 		s.Disturbance.CPUWaitRatio = *share
@@ -216,11 +225,10 @@ func (r Run) interruptsPerIO() float64 {
 }
 
 // interruptsPerSecond divides by the time in which fio did I/O: including its start and end
-// would make a short step look calm. For several groups, which may run one after the other, it
-// divides by the whole run time of fio. It is 0 if unknown.
-func (r Run) interruptsPerSecond(s record.Step, groups int) float64 {
+// would make a short step look calm. It is 0 if unknown.
+func (r Run) interruptsPerSecond(s record.Step) float64 {
 	span := r.Duration
-	if groups == 1 && s.Duration > 0 {
+	if s.Duration > 0 {
 		span = min(span, s.Duration+r.ramp())
 	}
 	if r.Seen.Interrupts == nil || span <= 0 {

@@ -53,6 +53,23 @@ func TestStepsOfAGroup(t *testing.T) {
 	}, steps[0])
 }
 
+// fio counts whole milliseconds: of a piece that a fast drive reads in 4.1 ms, it makes 5, and a fifth of the speed is lost.
+func TestABriefStepDecidesNothing(t *testing.T) {
+	o := reads(dataFile(t))
+	o.RW, o.SizeBytes = fio.Read, new(int64(4096)) // a single I/O
+	run, err := real(t).Run(t.Context(), fiorun.Request{Job: job("piece", o)})
+	require.NoError(t, err)
+	run.Output.Jobs[0].Read.Runtime = 5 * time.Millisecond
+	step := run.Steps()[0]
+	assert.Contains(t, step.Warnings, record.Warning{
+		Code: record.WarnBrief, Text: "This took 5 ms, and fio counts whole milliseconds, so the rates may be off by 20 %: measure more data or for longer.",
+	})
+	assert.NotEmpty(t, step.Spoiled())
+	run.Output.Jobs[0].Read.Runtime = time.Second
+	step = run.Steps()[0]
+	assert.NotContains(t, codesOf(step), record.WarnBrief)
+}
+
 func TestStepsOfTwoGroups(t *testing.T) {
 	steps := captured(t, "fio-3.33-stonewall-sync.json").Steps()
 	require.Len(t, steps, 2)
@@ -174,6 +191,14 @@ func TestInterruptsPerIO(t *testing.T) {
 	assert.InDelta(t, 0.9, run.Steps()[0].InterruptsPerIO, 1e-9)
 	run.Seen.Interrupts = nil
 	assert.Less(t, run.Steps()[0].InterruptsPerIO, 0.0)
+
+	groups := captured(t, "fio-3.33-stonewall-sync.json")
+	groups.Seen.Interrupts, groups.Seen.Disk = new(uint64(90)), &counters.Disk{ReadIOs: 80, WriteIOs: 20}
+	require.Greater(t, len(groups.Steps()), 1)
+	for _, step := range groups.Steps() {
+		assert.Less(t, step.InterruptsPerIO, 0.0, "they were counted for all groups together")
+		assert.Zero(t, step.InterruptsPerSecond)
+	}
 }
 
 // With group_reporting, fio prints the sum of all sections but only the options of the first, however short the others

@@ -3,6 +3,7 @@ package fiorun_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -69,6 +70,20 @@ func TestRunEndsAtItsLimit(t *testing.T) {
 	left := marked(t)
 	_, err := script(t, "sleep 1000").Run(t.Context(), fiorun.Request{Job: job("r", reads("x")), Limit: 50 * time.Millisecond})
 	require.ErrorIs(t, err, fiorun.ErrTimeout)
+	assert.Empty(t, left())
+}
+
+// A device that is slow is not taken for one that hangs: the run ends when no I/O completes any more.
+func TestRunEndsWhenNothingMoves(t *testing.T) {
+	left := marked(t)
+	const status = `Jobs: 1 (f=1): [r(1)][1.0%%][r=%s][r=%d IOPS][eta 59m:00s]`
+	moves, hangs := fmt.Sprintf(status, "1024KiB/s", 1), fmt.Sprintf(status, "0KiB/s", 0)
+	slow := script(t, fmt.Sprintf(`for i in 1 2 3 4 5 6 7 8; do echo '%s'; sleep 0.5; done; echo '%s'; sleep 1000`, moves, hangs))
+	seen := 0
+	_, err := slow.Run(t.Context(), fiorun.Request{Job: job("r", reads("x")), Idle: 3 * time.Second, Progress: func(fio.Status) { seen++ }})
+	require.ErrorIs(t, err, fiorun.ErrTimeout)
+	require.ErrorContains(t, err, "no I/O completed for 3 s")
+	assert.Equal(t, 9, seen, "it moves for four seconds")
 	assert.Empty(t, left())
 }
 

@@ -39,6 +39,7 @@ func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 	}
 	add(record.WarnErrors, r.errorsText(s))
 	add(record.WarnMethod, TrimText(jobs))
+	add(record.WarnBrief, BriefText(s))
 	cpus := r.cpus()
 	limited := cpuText(s, jobs, cpus)
 	add(record.WarnCPUBound, limited)
@@ -111,6 +112,18 @@ func (r Run) errorsText(s record.Step) string {
 	return ""
 }
 
+// brief is the time below which a step is too short. fio counts whole milliseconds, so that rates are off by 5 % here.
+const brief = 20 * time.Millisecond
+
+// BriefText says that a step was too short for the clock of fio; empty if it was not.
+func BriefText(s record.Step) string {
+	if s.Duration <= 0 || s.Duration >= brief {
+		return ""
+	}
+	return fmt.Sprintf("This took %d ms, and fio counts whole milliseconds, so the rates may be off by %s: measure more data or for longer.",
+		s.Duration.Milliseconds(), units.Percent(float64(time.Millisecond)/float64(s.Duration)))
+}
+
 // cpuText says that the CPUs were the limit: one job used up its CPU, or all jobs
 // together used up all that they were allowed.
 func cpuText(s record.Step, jobs []fio.JobResult, cpus int) string {
@@ -180,7 +193,8 @@ func (r Run) foreign() (o foreignIO, ok bool) {
 }
 
 // othersRatio returns what others did as a share of what fio did, by bytes or by I/Os,
-// whichever is larger; 0 if unknown.
+// whichever is larger; 0 if unknown. The requests that the kernel makes of one large I/O are not
+// those of others.
 func (r Run) othersRatio(s record.Step) float64 {
 	o, ok := r.foreign()
 	if !ok {
@@ -199,7 +213,16 @@ func (r Run) othersRatio(s record.Step) float64 {
 	if own == 0 {
 		return 0
 	}
-	return max(float64(o.read+o.written)/float64(o.own), float64(beyond(all, own))/float64(own))
+	others := beyond(all, own)
+	if len(r.Seen.Groups) > 0 {
+		if most := uint64(r.Seen.Groups[0].Queue.MaxRequestBytes); most > 0 {
+			others = beyond(others, beyond(o.own/most, own))
+		}
+	}
+	if s.Write == nil { // all that others moved is known, and so how many requests it was at most
+		others = min(others, (o.read+o.written)/512)
+	}
+	return max(float64(o.read+o.written)/float64(o.own), float64(others)/float64(own))
 }
 
 func (r Run) othersText() string {

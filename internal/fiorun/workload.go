@@ -91,7 +91,7 @@ func alike(a, b record.Workload) bool {
 func one(job fio.JobResult, o fio.Options) (record.Workload, bool) {
 	w := record.Workload{
 		Pattern: record.Sequential, BlockBytes: valueOf(o.BlockBytes, defaultBlockBytes), QueueDepth: valueOf(o.IODepth, 1), Jobs: max(1, valueOf(o.NumJobs, 1)),
-		OffsetBytes: valueOf(o.OffsetBytes, 0), Engine: DefaultEngine, Buffered: !valueOf(o.Direct, false),
+		OffsetBytes: valueOf(o.OffsetBytes, 0), Engine: DefaultEngine, Buffered: buffered(o),
 	}
 	if o.IOEngine != "" {
 		w.Engine = o.IOEngine
@@ -104,9 +104,7 @@ func one(job fio.JobResult, o fio.Options) (record.Workload, bool) {
 	}
 	for _, x := range o.Extra {
 		switch {
-		case x.Key == "sync": // see synced
-		case x.Key == "buffered":
-			w.Buffered = x.Value != "0"
+		case x.Key == "sync", x.Key == "buffered": // see synced and buffered
 		case shapes(x.Key):
 			return w, false
 		}
@@ -169,6 +167,26 @@ func synced(o fio.Options) string {
 		}
 	}
 	return ""
+}
+
+// BufferedText says that jobs went through the page cache without waiting for the drive; empty if
+// none did.
+func BufferedText(options []fio.Options) string {
+	if !slices.ContainsFunc(options, func(o fio.Options) bool { return buffered(o) && synced(o) == "" && o.IOEngine != "null" }) {
+		return ""
+	}
+	return "fio went through the page cache (direct=0), so memory may have answered in place of the drive: repeat with direct=1."
+}
+
+// buffered reports whether the I/O of a job goes through the page cache.
+func buffered(o fio.Options) bool {
+	through := !valueOf(o.Direct, false)
+	for _, x := range o.Extra {
+		if x.Key == "buffered" {
+			through = x.Value != "0"
+		}
+	}
+	return through
 }
 
 // agrees reports whether the figures can belong to this load: with group_reporting, fio prints

@@ -51,6 +51,7 @@ const (
 	WarnDriveCritical     = "drive_critical"     // the drive itself reports a critical problem
 	WarnMethod            = "method"             // the figures were not measured by the intended method
 	WarnDepth             = "depth"              // the device had fewer I/Os in flight than requested
+	WarnBrief             = "brief"              // the step was too short for the clock of fio
 	WarnInterrupts        = "interrupts"         // the device interrupts the host too often
 	WarnIOLatency         = "io_latency"         // the latency of applications' I/O cannot be measured
 

@@ -2,6 +2,7 @@ package fio
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,8 @@ import (
 	"time"
 )
 
-// ParseOutput reads what fio 3.0 or later prints with --output-format=json or json+.
+// ParseOutput reads what fio 3.0 or later prints with --output-format=json or json+,
+// also of jobs on other hosts (--client).
 // Values that versions before 3.28 do not print are derived where that is exact, and
 // are zero otherwise. Lines of text before and after the JSON are kept as notes.
 // Everything else is strict: a field that is missing, of another type, negative or not
@@ -25,11 +27,15 @@ func ParseOutput(r io.Reader) (Output, error) {
 	if err != nil {
 		return Output{}, fmt.Errorf("read fio output: %w", err)
 	}
-	before, document, after, err := splitOutput(escapeControls(quoteNaNs(data)))
+	data = escapeControls(quoteNaNs(data))
+	before, document, after, err := splitOutput(data)
 	if err != nil {
 		return Output{}, fmt.Errorf("parse fio output: %w", err)
 	}
 	out := decodeOutput(object{fields: document, err: &err})
+	if hosts := hosts(out.Jobs); err == nil && hosts > 1 {
+		out.GlobalOptions, err = sharedOptions(data[len(before):], hosts)
+	}
 	if err != nil {
 		return Output{}, fmt.Errorf("parse fio output: %w", err)
 	}
@@ -110,9 +116,15 @@ func notes(text []byte) []string {
 }
 
 func decodeOutput(o object) Output {
-	out := Output{
-		Time:          o.moment("timestamp_ms"),
-		GlobalOptions: o.texts("global options"),
+	out := Output{GlobalOptions: o.texts("global options")}
+	jobs := "jobs"
+	if o.has(ofClients) {
+		jobs = ofClients
+	}
+	if jobs == ofClients && !o.has("timestamp_ms") {
+		out.Time = o.moment("timestamp", time.Second)
+	} else {
+		out.Time = o.moment("timestamp_ms", time.Millisecond)
 	}
 	version, err := ParseVersion(o.text("fio version"))
 	if err != nil {
@@ -123,18 +135,72 @@ func decodeOutput(o object) Output {
 		o.fail("fio version", version.String(), "the figures of versions before 3.0 have other units")
 	}
 	o.older = version.Less(Version{Major: 3, Minor: 28})
-	for _, job := range o.list("jobs") {
-		out.Jobs = append(out.Jobs, decodeJob(job))
+	for _, job := range o.list(jobs) {
+		// fio ends with a sum over all clients, without options, percentiles and bins.
+		if jobs != ofClients || job.has("job options") || job.text("jobname") != "All clients" {
+			out.Jobs = append(out.Jobs, decodeJob(job))
+		}
 	}
 	if len(out.Jobs) == 0 {
-		o.fail("jobs", "", "empty")
+		o.fail(jobs, "", "empty")
 	}
+	// The results of clients come as the clients end.
+	slices.SortStableFunc(out.Jobs, func(a, b JobResult) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port)) })
 	if o.has("disk_util") {
 		for _, disk := range o.list("disk_util") {
 			out.DiskUtil = append(out.DiskUtil, decodeDiskUtil(disk))
 		}
 	}
 	return out
+}
+
+// ofClients is the key of the jobs of fio --client.
+const ofClients = "client_stats"
+
+// hosts returns the number of clients that executed the jobs, which are in their order; 0 if fio executed them itself.
+func hosts(jobs []JobResult) int {
+	n := 0
+	for i, job := range jobs {
+		if job.Host != "" && (i == 0 || job.Host != jobs[i-1].Host || job.Port != jobs[i-1].Port) {
+			n++
+		}
+	}
+	return n
+}
+
+// sharedOptions returns the global options that all clients have in common. fio prints those of all of them as one object, in
+// which a key occurs for each client, and does not say whose is whose.
+func sharedOptions(document []byte, clients int) (map[string]string, error) {
+	var raw struct {
+		Options json.RawMessage `json:"global options"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(document)).Decode(&raw); err != nil || raw.Options == nil {
+		return nil, err
+	}
+	options := json.NewDecoder(bytes.NewReader(raw.Options))
+	if _, err := options.Token(); err != nil { // the brace
+		return nil, err
+	}
+	values := map[string][]string{}
+	for options.More() {
+		key, err := options.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value string
+		if err := options.Decode(&value); err != nil {
+			return nil, fmt.Errorf("global options.%v: %w", key, err)
+		}
+		name := fmt.Sprint(key)
+		values[name] = append(values[name], value)
+	}
+	shared := map[string]string{}
+	for key, each := range values {
+		if len(each) >= clients && len(slices.Compact(each)) == 1 {
+			shared[key] = each[0]
+		}
+	}
+	return shared, nil
 }
 
 func decodeJob(o object) JobResult {
@@ -150,7 +216,10 @@ func decodeJob(o object) JobResult {
 		MajorFaults:     o.count("majf"),
 		MinorFaults:     o.count("minf"),
 	}
-	if !o.lacks("elapsed") {
+	if o.has("hostname") {
+		j.Host, j.Port = o.text("hostname"), o.small("port")
+	}
+	if o.has("elapsed") || j.Host == "" && !o.older {
 		j.Elapsed = o.span("elapsed", time.Second)
 	}
 	if o.has("iodepth_level") {
@@ -302,7 +371,7 @@ func decodeBins(o object) Histogram {
 
 func decodeDiskUtil(o object) DiskUtil {
 	const percent = 100
-	return DiskUtil{
+	d := DiskUtil{
 		Name:        o.text("name"),
 		ReadIOs:     o.count("read_ios"),
 		WriteIOs:    o.count("write_ios"),
@@ -313,4 +382,8 @@ func decodeDiskUtil(o object) DiskUtil {
 		Busy:        o.span("in_queue", time.Millisecond),
 		Utilisation: o.real("util") / percent,
 	}
+	if o.has("hostname") {
+		d.Host, d.Port = o.text("hostname"), o.small("port")
+	}
+	return d
 }

@@ -99,6 +99,44 @@ func TestParseOutputOfMixedLoadAndSync(t *testing.T) {
 	assert.Equal(t, &fio.Latency{}, mixed.Sync)
 }
 
+// fio --client prints the jobs of its clients under another key, then a sum of them, and one object with the global options of
+// all of them.
+func TestParseOutputOfClients(t *testing.T) {
+	out := parse(t, "fio-3.33-clients.json")
+	assert.Equal(t, time.Unix(1795812780, 0), out.Time)
+	assert.Equal(t, map[string]string{"ioengine": "psync", "size": "4m"}, out.GlobalOptions, "the files differ, and only one client has direct=1")
+	type done struct {
+		name, host string
+		port, i    int
+		ios, bins  int64
+	}
+	var jobs []done
+	for _, j := range out.Jobs {
+		jobs = append(jobs, done{j.Name, j.Host, j.Port, j.Group, j.Read.IOs, j.Read.Completion.Histogram.Count()})
+		assert.Zero(t, j.Elapsed)
+	}
+	assert.Equal(t, []done{
+		{"small", "127.0.0.1", 18765, 0, 60, 60}, {"large", "127.0.0.1", 18765, 1, 60, 60},
+		{"small", "127.0.0.1", 18766, 0, 40, 40}, {"large", "127.0.0.1", 18766, 1, 40, 40},
+	}, jobs)
+	require.Len(t, out.DiskUtil, 2)
+	assert.Equal(t, []int{18766, 18765}, []int{out.DiskUtil[0].Port, out.DiskUtil[1].Port})
+	assert.Equal(t, "127.0.0.1", out.DiskUtil[0].Host)
+	assert.Equal(t, new(int64(16384)), out.Job().Effective(2).BlockBytes)
+
+	whole := string(read(t, "fio-3.33-clients.json"))
+	for name, c := range map[string]struct{ old, replacement, want string }{
+		"missing":          {`"total_ios"`, `"ios"`, "client_stats[0].read.total_ios: missing"},
+		"a nested option":  {`"ioengine" : "psync"`, `"ioengine" : {}`, "global options.ioengine"},
+		"no time":          {`"timestamp"`, `"at"`, "timestamp: missing"},
+		"a host of number": {`"hostname" : "127.0.0.1"`, `"hostname" : 1`, "client_stats[0].hostname is 1: not a string"},
+	} {
+		require.Contains(t, whole, c.old, name)
+		_, err := fio.ParseOutput(strings.NewReader(strings.Replace(whole, c.old, c.replacement, 1)))
+		assert.ErrorContains(t, err, c.want, name)
+	}
+}
+
 func TestParseOutputWithUnifiedDirections(t *testing.T) {
 	mixed := parse(t, "fio-3.33-unified-mixed.json").Jobs[0]
 	assert.Nil(t, mixed.Read)

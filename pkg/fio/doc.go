@@ -2,9 +2,9 @@
 //
 // It owns the input and the output of a run of fio (https://fio.readthedocs.io), but not the
 // run itself. A [Job] is rendered to a job file and parsed from one. An [Output] is parsed
-// from what fio 3.0 and later print with --output-format=json or json+. Latencies are
-// time.Duration, bandwidth is in bytes per second, and CPU use is a share of one CPU, so
-// readers do not have to convert figures.
+// from what fio 3.0 and later print with --output-format=json or json+, also of jobs on other
+// hosts (--client). Latencies are time.Duration, bandwidth is in bytes per second, and CPU use
+// is a share of one CPU, so readers do not have to convert figures.
 //
 // It executes nothing, opens no file and logs nothing. It rejects what it cannot represent
 // exactly: a file name that a job file cannot carry, a negative count, "nan" where a number

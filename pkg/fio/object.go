@@ -155,11 +155,13 @@ func (o object) span(key string, unit time.Duration) time.Duration {
 	return time.Duration(n) * unit
 }
 
-// moment takes milliseconds since 1970. JSON has no moments after the year 9999.
-func (o object) moment(key string) time.Time {
-	at := time.UnixMilli(o.count(key))
+// moment takes a number of units since 1970. JSON has no moments after the year 9999.
+func (o object) moment(key string, unit time.Duration) time.Time {
+	n := o.count(key)
+	perSecond := int64(time.Second / unit)
+	at := time.Unix(n/perSecond, n%perSecond*int64(unit))
 	if at.Year() > 9999 {
-		o.fail(key, strconv.FormatInt(at.UnixMilli(), 10), "after the year 9999")
+		o.fail(key, strconv.FormatInt(n, 10), "after the year 9999")
 	}
 	return at
 }

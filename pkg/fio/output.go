@@ -5,11 +5,14 @@ import "time"
 // Output is the report of one run of fio.
 type Output struct {
 	Version Version
-	// Time is when fio wrote the report.
+	// Time is when fio wrote the report; of clients in whole seconds.
 	Time time.Time
-	// GlobalOptions are the options of the global sections, as fio understood them.
+	// GlobalOptions are the options of the global sections, as fio understood them. With
+	// several clients, these are the ones that all of them have alike.
 	GlobalOptions map[string]string
-	Jobs          []JobResult
+	// Jobs are in fio's order. Jobs of clients are in the order of Host and Port; the sum
+	// that fio prints as "All clients" is not among them.
+	Jobs []JobResult
 	// DiskUtil is empty when fio does not report it: it is disabled, or nothing is on a block device.
 	DiskUtil []DiskUtil
 	// Notes are the lines of text around the JSON: fio's warnings and errors.
@@ -18,14 +21,18 @@ type Output struct {
 
 // JobResult is one job, or with group_reporting one group of jobs.
 type JobResult struct {
-	Name  string
+	Name string
+	// Host and Port are the client that executed the job (--client), as fio was given them;
+	// empty if fio executed it itself. Groups of different clients have nothing in common.
+	Host  string
+	Port  int
 	Group int
 	// Errno is the error that ended the job, 0 if none did.
 	Errno int
 	// Options are the options of the section, as fio understood them. Switches that are
 	// set by their presence (thread, time_based) are not among them.
 	Options map[string]string
-	// Elapsed is the whole run time of fio so far, in whole seconds.
+	// Elapsed is the whole run time of fio so far, in whole seconds; 0 for a client.
 	Elapsed time.Duration
 	// Runtime is the time during which the job did I/O, without the ramp time; for a
 	// group, the sum over its jobs.
@@ -132,6 +139,8 @@ type Percentile struct {
 // DiskUtil is what the kernel counted for a block device during the run.
 type DiskUtil struct {
 	Name                      string
+	Host                      string // of the client, as in JobResult
+	Port                      int
 	ReadIOs, WriteIOs         int64
 	ReadMerges, WriteMerges   int64
 	ReadTime, WriteTime, Busy time.Duration // Busy is the time with I/O in flight, weighted by the number of I/Os
