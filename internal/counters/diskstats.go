@@ -48,6 +48,11 @@ type Disk struct {
 
 	Discards *Discards // nil before Linux 4.18
 	Flushes  *Flushes  // nil before Linux 5.5
+
+	// Members are the numbers of the devices that InFlight and the times come from, if the device counts none
+	// itself; see NoTimes. MemberIOs is the number of I/Os that completed on them. IOs does not include these.
+	Members   string
+	MemberIOs uint64
 }
 
 // Discards are the discards of a Disk.
@@ -89,10 +94,10 @@ func (d Disk) ServedTime() time.Duration {
 }
 
 // Since returns what happened between before and d, with InFlight as of d. It
-// reports false when the two cannot be compared: they are of different devices,
+// reports false when the two cannot be compared: they are of different devices or members,
 // or a count went backwards because the device went away and came back.
 func (d Disk) Since(before Disk) (Disk, bool) {
-	if d.Number != before.Number || d.Name != before.Name ||
+	if d.Number != before.Number || d.Name != before.Name || d.Members != before.Members ||
 		(d.Discards == nil) != (before.Discards == nil) || (d.Flushes == nil) != (before.Flushes == nil) {
 		return Disk{}, false
 	}
@@ -110,6 +115,8 @@ func (d Disk) Since(before Disk) (Disk, bool) {
 		InFlight:     d.InFlight,
 		BusyTime:     s.time(d.BusyTime, before.BusyTime),
 		WeightedTime: s.time(d.WeightedTime, before.WeightedTime),
+		Members:      d.Members,
+		MemberIOs:    s.count(d.MemberIOs, before.MemberIOs),
 	}
 	if d.Discards != nil {
 		delta.Discards = &Discards{

@@ -31,6 +31,8 @@ type Source struct {
 	Number string // "259:0"
 	// requests says that its driver has a queue of requests.
 	requests bool
+	// timed says that a device made of others counts times, even if they are all zero.
+	timed bool
 	// members are the numbers of the devices and partitions that it is made of.
 	members []string
 	// below are the numbers of all disks that it is made of, directly or indirectly.
@@ -52,10 +54,27 @@ func FindSource(host sysfs.FS, number string) (Source, error) {
 	if s.members, err = membersOf(host, dir); err != nil {
 		return Source{}, fmt.Errorf("list what device %s is made of: %w", number, err)
 	}
+	if len(s.members) > 0 {
+		// Since Linux 6.10, few I/Os that each take less than a tick leave the times at zero. This is no sign of old md.
+		s.timed = linuxIsAtLeast(host, 5, 14)
+	}
 	if s.below, err = disksBelow(host, s.members, nil); err != nil {
 		return Source{}, fmt.Errorf("list what is below device %s: %w", number, err)
 	}
 	return s, nil
+}
+
+// linuxIsAtLeast reports whether the kernel of a host has a version or a later one; false if that is not known.
+func linuxIsAtLeast(host sysfs.FS, major, minor int) bool {
+	release, err := host.Text("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return false
+	}
+	var has [2]int
+	if _, err := fmt.Sscanf(release, "%d.%d", &has[0], &has[1]); err != nil {
+		return false
+	}
+	return has[0] > major || has[0] == major && has[1] >= minor
 }
 
 // Below returns the numbers of the disks that the device is made of, directly or indirectly.
@@ -151,7 +170,7 @@ func (s Source) Read(host sysfs.FS) (Disk, Timing, error) {
 
 func (s Source) timing(d Disk) Timing {
 	switch {
-	case len(s.members) > 0 && d.IOs() > 0 && d.BusyTime+d.ServedTime() == 0 && d.InFlight == 0:
+	case !s.timed && len(s.members) > 0 && d.IOs() > 0 && d.BusyTime+d.ServedTime() == 0 && d.InFlight == 0:
 		return NoTimes
 	case s.requests && d.Flushes != nil: // flushes are counted since Linux 5.5; times were in ticks until 5.0
 		return ExactTimes
@@ -163,10 +182,14 @@ func (s Source) timing(d Disk) Timing {
 // addMembers derives the times of an array from its members.
 func (s Source) addMembers(d *Disk, disks Disks) {
 	for _, number := range s.members {
-		if member, ok := disks.ByNumber(number); ok {
-			d.BusyTime += member.BusyTime / time.Duration(len(s.members))
-			d.WeightedTime += member.WeightedTime
-			d.InFlight += member.InFlight
+		member, ok := disks.ByNumber(number)
+		if !ok {
+			continue
 		}
+		d.Members += number + " "
+		d.MemberIOs += member.IOs()
+		d.BusyTime += member.BusyTime / time.Duration(len(s.members))
+		d.WeightedTime += member.WeightedTime
+		d.InFlight += member.InFlight
 	}
 }

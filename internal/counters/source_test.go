@@ -92,6 +92,29 @@ func TestSource(t *testing.T) {
 	}
 }
 
+// Linux 6.10 and later leave the times of a device without requests at zero while each I/O takes less than a tick.
+func TestSourceOfAnArrayWithFewIOs(t *testing.T) {
+	host := stacked(t)
+	for release, want := range map[string]struct {
+		timing   counters.Timing
+		inFlight uint64
+	}{
+		"6.12.9-amd64":      {counters.TickTimes, 0},
+		"5.14.0-503.el9":    {counters.TickTimes, 0},
+		"5.10.0-33-amd64":   {counters.NoTimes, 3},
+		"4.18.0-553.el8_10": {counters.NoTimes, 3},
+		"nonsense":          {counters.NoTimes, 3},
+	} {
+		sysfstest.Add(t, host.Root(), map[string]string{"proc/sys/kernel/osrelease": release + "\n"}, nil)
+		source, err := counters.FindSource(host, "9:0")
+		require.NoError(t, err)
+		disk, timing, err := source.Read(host)
+		require.NoError(t, err)
+		assert.Equal(t, want.timing, timing, release)
+		assert.Equal(t, want.inFlight, disk.InFlight, release)
+	}
+}
+
 func TestSourceOfADeviceThatLeft(t *testing.T) {
 	host := stacked(t)
 	gone, err := counters.FindSource(host, "8:48")

@@ -111,7 +111,8 @@ func (t *timed) wanted(before map[string]iolatency.Device) map[string]iolatency.
 	wanted := map[string]iolatency.Device{}
 	for _, d := range t.devices() {
 		w, ok := before[d.Number]
-		if !ok {
+		if !ok || w.ID != d.ID { // or another device has got the number
+			w.ID = d.ID
 			_, err := t.fs.List(path.Join("/sys/dev/block", d.Number, "mq"))
 			w.Requests = err == nil
 		}

@@ -41,7 +41,7 @@ func missedFamily() family[record.Snapshot] {
 			"reasons. recursion: the kernel did not run a program, because it would have interrupted the same program (not known before Linux 5.19 without rights). room: " +
 			"too many I/Os were in flight at once. replaced: another I/O took its entry at the same moment. not_begun: the I/O completed, but its beginning was not seen; " +
 			"this includes I/O in flight when tracing of a device starts. not_issued: it completed, but was not seen to reach the device. not_ended: the kernel reused its " +
-			"request, and its completion was not seen. Absent where no programs run.",
+			"request or bio, and its completion was not seen. Absent where no programs run.",
 		series: func(s record.Snapshot, emit emit) {
 			for _, why := range record.IOMisses() {
 				if n, known := s.IOLatencyMissed[why]; known {

@@ -24,11 +24,11 @@ func trafficFamilies() []family[record.TargetStatus] {
 	latency := func(d time.Duration) (float64, bool) { return known(d.Seconds()) }
 	return append(stallFamilies(),
 		metric("ssdprobe_traffic_latency_mean_seconds", gauge, operation,
-			"Mean latency of others' I/O over the last 30 s, in seconds, including the wait in the kernel's queue. operation is read, write, discard or flush. Absent "+
-				"without such I/O, and where the kernel does not measure its time.",
+			"Mean latency of others' I/O over the last 30 s, in seconds, including the wait in the kernel's queue. operation is read, write, discard or flush. The kernel "+
+				"counts whole milliseconds: the mean of n I/Os is off by up to a millisecond divided by n. Absent without such I/O, and where the kernel does not measure its time.",
 			each(func(s record.Served) (float64, bool) { return latency(s.MeanLatency) })),
 		metric("ssdprobe_traffic_latency_worst_seconds", gauge, operation,
-			"Highest mean latency of others' I/O in a single second of the last 30 s, in seconds. Absent when ssdprobe_traffic_latency_mean_seconds is absent.",
+			"Highest mean latency of others' I/O in a single second of the last 30 s, in seconds. The millisecond by which the kernel's count may be too high is taken off. Absent when ssdprobe_traffic_latency_mean_seconds is absent.",
 			each(func(s record.Served) (float64, bool) { return latency(s.WorstSecond) })),
 		metric("ssdprobe_traffic_ios", gauge, operation,
 			"Number of others' I/Os that completed in the last 30 s. ssdprobe_traffic_latency_mean_seconds is their mean latency. I/Os of ssdprobe, and their time, are left out. Absent without such I/O.",

@@ -10,6 +10,7 @@ import (
 
 // device is a followed device.
 type device struct {
+	id        string
 	since     time.Time
 	at        int // its place in the table
 	watch     uint32
@@ -27,9 +28,9 @@ type counts struct {
 	buckets [record.IOBuckets]uint64
 }
 
-func newDevice(slot, allStripes int) *device {
+func newDevice(id string, slot, allStripes int) *device {
 	size := slotBytes * allStripes
-	return &device{since: time.Now(), slot: slot, last: make([]byte, size), next: make([]byte, size)}
+	return &device{id: id, since: time.Now(), slot: slot, last: make([]byte, size), next: make([]byte, size)}
 }
 
 // read adds what was counted since the last call. Each counter may wrap around once in between.

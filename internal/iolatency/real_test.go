@@ -339,6 +339,20 @@ func TestAThousandDevicesComeAndGo(t *testing.T) {
 	assert.EqualValues(t, 16, of(tracer, device.Number, record.OperationRead, record.StageDevice).Count(), "who was there stays")
 }
 
+// A drive that is pulled leaves its number to the next one. Both may happen between two calls of Follow.
+func TestTheNextDriveWithTheNumberCountsFromZero(t *testing.T) {
+	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
+	tracer := start(t)
+	follow(t, tracer, device.Number, iolatency.Device{ID: "eui.1", Requests: true})
+	fio(t, device.Path, "--ioengine=psync", "--rw=read", "--bs=64k", "--size=1m")
+	follow(t, tracer, device.Number, iolatency.Device{ID: "eui.1", Requests: true})
+	require.EqualValues(t, 16, of(tracer, device.Number, record.OperationRead, record.StageDevice).Count())
+	follow(t, tracer, device.Number, iolatency.Device{ID: "eui.2", Requests: true})
+	assert.Empty(t, tracer.Of(device.Number).Histograms)
+	fio(t, device.Path, "--ioengine=psync", "--rw=read", "--bs=64k", "--size=512k")
+	assert.EqualValues(t, 8, of(tracer, device.Number, record.OperationRead, record.StageDevice).Count())
+}
+
 // readHere reads ten blocks of a device in this process.
 func readHere(t *testing.T, path string) {
 	t.Helper()

@@ -42,6 +42,25 @@ func startFollowing(t *testing.T, number string) *Tracer {
 	return tracer
 }
 
+// The end of some bios is missed. It is known once the kernel uses them again.
+func TestABioWhoseEndIsMissedIsMissed(t *testing.T) {
+	path := testenv.Zram(t)
+	number := testenv.DeviceNumber(t, path)
+	tracer := startFollowing(t, number)
+	require.NoError(t, tracer.Follow(map[string]Device{number: {}}))
+	read := "dd if=" + path + " of=/dev/null bs=4k count=100 iflag=direct status=none"
+	require.NoError(t, tracer.kernel.bios[0].Close())
+	sh(t, read)
+	require.Zero(t, countedIOs(tracer, number, 0))
+	links, err := attach(tracer.kernel.bioPrograms()[:1])
+	require.NoError(t, err)
+	tracer.kernel.bios[0] = links[0]
+	sh(t, read)
+	n := tracer.Missed()
+	assert.Positive(t, n[record.MissNotEnded], n)
+	assert.LessOrEqual(t, n[record.MissNotEnded], uint64(100))
+}
+
 // countedIOs returns the number of reads that took the device at least that long.
 func countedIOs(tracer *Tracer, number string, least time.Duration) (n uint64) {
 	for _, h := range tracer.Of(number).Histograms {

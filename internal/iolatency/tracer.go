@@ -16,6 +16,8 @@ const readInterval = 10 * time.Second
 
 // Device says how the I/O of a device is timed.
 type Device struct {
+	// ID identifies the device, whereas another one may get its number later. It may be empty.
+	ID string
 	// Requests says that the device has a request queue. A device without one is made of other devices, or of
 	// memory.
 	Requests bool
@@ -59,14 +61,14 @@ func (t *Tracer) Close() error {
 }
 
 // Follow makes the timed devices match wanted, whose keys are device numbers ("259:0"). The histograms of a
-// device that was not wanted in between start again at zero. Call Follow once a second: it also reads the
-// counters before they wrap around.
+// device that was not wanted in between, or that has another ID, start again at zero. Call Follow once a second:
+// it also reads the counters before they wrap around.
 func (t *Tracer) Follow(wanted map[string]Device) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var errs []error
 	for number, d := range t.devices {
-		if _, ok := wanted[number]; !ok {
+		if w, ok := wanted[number]; !ok || w.ID != d.id {
 			errs = append(errs, t.places.remove(d.at))
 			t.free = append(t.free, d.slot)
 			delete(t.devices, number)
@@ -95,7 +97,7 @@ func (t *Tracer) follow(number string, w Device) error {
 	d, ok := t.devices[number]
 	if !ok {
 		var err error
-		if d, err = t.begin(number); d == nil {
+		if d, err = t.begin(number, w.ID); d == nil {
 			return err
 		}
 	}
@@ -107,7 +109,7 @@ func (t *Tracer) follow(number string, w Device) error {
 }
 
 // begin starts timing a device. It returns nil when there is no room.
-func (t *Tracer) begin(number string) (*device, error) {
+func (t *Tracer) begin(number, id string) (*device, error) {
 	var major, minor uint32
 	if _, err := fmt.Sscanf(number, "%d:%d", &major, &minor); err != nil {
 		return nil, fmt.Errorf("follow the I/O of the device %q: its number is not major:minor: %w", number, err)
@@ -117,7 +119,7 @@ func (t *Tracer) begin(number string) (*device, error) {
 		return nil, nil
 	}
 	slot := t.free[len(t.free)-1]
-	d := newDevice(slot, t.kernel.stripes)
+	d := newDevice(id, slot, t.kernel.stripes)
 	d.read(t.kernel) // skip what the slot counted for earlier devices
 	d.counted = [operations][stages]counts{}
 	at, watch, ok, err := t.places.add(major<<20|minor, slot)

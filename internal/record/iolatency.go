@@ -42,7 +42,7 @@ const (
 	MissNotBegun IOMiss = "not_begun"
 	// MissNotIssued: its completion was seen, but not that it was issued to the device.
 	MissNotIssued IOMiss = "not_issued"
-	// MissNotEnded: the kernel reused its request for another I/O, and its completion was not seen.
+	// MissNotEnded: the kernel reused its request or bio for another I/O, and its completion was not seen.
 	MissNotEnded IOMiss = "not_ended"
 )
 

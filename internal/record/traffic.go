@@ -36,9 +36,11 @@ type Served struct {
 	// IOs is the number of completed I/Os. The kernel counts merged I/Os as one.
 	IOs int64 `json:"ios"`
 	// MeanLatency is the mean time from when the kernel has a request for the I/O until the I/O completes, including
-	// the wait in the queue. It is 0 when no I/O completed or the times are not known.
+	// the wait in the queue. It is 0 when no I/O completed or the times are not known. The kernel counts whole
+	// milliseconds, so it is off by up to a millisecond divided by IOs.
 	MeanLatency time.Duration `json:"mean_latency_ns,omitempty"`
-	// WorstSecond is the highest mean latency of any single second.
+	// WorstSecond is the highest mean latency of any single second, without the millisecond by which the kernel's
+	// count may be too high. It is at least MeanLatency.
 	WorstSecond time.Duration `json:"worst_second_ns,omitempty"`
 }
 

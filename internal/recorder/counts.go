@@ -25,12 +25,13 @@ type counts struct {
 	spent   [operations]time.Duration
 	busy    time.Duration
 	timing  counters.Timing
+	members string // that busy comes from
 	// discards and flushes say whether the kernel counts them.
 	discards, flushes bool
 }
 
 func countsOf(d counters.Disk, timing counters.Timing) counts {
-	c := counts{busy: d.BusyTime, timing: timing, discards: d.Discards != nil, flushes: d.Flushes != nil}
+	c := counts{busy: d.BusyTime, timing: timing, members: d.Members, discards: d.Discards != nil, flushes: d.Flushes != nil}
 	c.ios[read], c.sectors[read], c.spent[read] = d.ReadIOs, uint64(d.ReadSectors), d.ReadTime
 	c.ios[write], c.sectors[write], c.spent[write] = d.WriteIOs, uint64(d.WriteSectors), d.WriteTime
 	if d.Discards != nil {
@@ -45,7 +46,7 @@ func countsOf(d counters.Disk, timing counters.Timing) counts {
 // since returns what was counted after before; false when the two cannot be compared. It does what
 // counters.Disk.Since does, without an allocation.
 func (c counts) since(before counts) (counts, bool) {
-	if c.timing != before.timing || c.discards != before.discards || c.flushes != before.flushes {
+	if c.timing != before.timing || c.members != before.members || c.discards != before.discards || c.flushes != before.flushes {
 		return counts{}, false
 	}
 	for o := range operations {

@@ -48,9 +48,9 @@ type account struct {
 	// ours used the device in the last second.
 	round, ours bool
 
-	others  totals             // what others did since the account was created
-	seconds []moment           // totals of others at the beginning of the window and at the end of each second in it
-	worst   [operations]served // in the second of this interval with the highest mean latency
+	others  totals                    // what others did since the account was created
+	seconds []moment                  // totals of others at the beginning of the window and at the end of each second in it
+	worst   [operations]time.Duration // highest mean latency in a second of this interval, at least
 
 	began    moment // start of this interval
 	first    reading
@@ -99,7 +99,7 @@ func (a *account) restart(r reading) {
 
 // begin starts a new interval.
 func (a *account) begin(r reading) {
-	a.first, a.unusable, a.worst = r, "", [operations]served{}
+	a.first, a.unusable, a.worst = r, "", [operations]time.Duration{}
 	a.began = moment{r.at, a.others}
 	if a.ran {
 		a.unusable = byRun
@@ -117,9 +117,7 @@ func (a *account) away() (told []record.Stall) {
 func (a *account) tick(at time.Time) {
 	before := a.seconds[len(a.seconds)-1]
 	for i, s := range a.others.since(before.others).served {
-		if s.mean() > a.worst[i].mean() {
-			a.worst[i] = s
-		}
+		a.worst[i] = max(a.worst[i], s.least())
 	}
 	a.seconds = append(a.seconds, moment{at, a.others})
 	for at.Sub(a.seconds[1].at) >= window {
@@ -174,7 +172,7 @@ func (a *account) close(blind bool) record.Traffic {
 	}
 	others.say(&t, r.timing)
 	for i, of := range []*record.Served{read: &t.Read, write: &t.Write, discard: &t.Discard, flush: &t.Flush} {
-		of.WorstSecond = a.worst[i].mean()
+		of.WorstSecond = max(a.worst[i], of.MeanLatency)
 	}
 	return t
 }

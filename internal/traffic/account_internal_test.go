@@ -46,7 +46,7 @@ func TestOthersAreWhatIsCountedOutsideOfOurRounds(t *testing.T) {
 			Reads: 3000. / 27, Writes: 301. / 27, ReadBytes: 3000. * 4096 / 27, WrittenBytes: 301. * 8192 / 27, Flushes: 30. / 27,
 		},
 		Read:        record.Served{IOs: 3000, MeanLatency: time.Millisecond, WorstSecond: time.Millisecond},
-		Write:       record.Served{IOs: 301, MeanLatency: 1500 * time.Millisecond / 301, WorstSecond: 340 * time.Millisecond / 11},
+		Write:       record.Served{IOs: 301, MeanLatency: 1500 * time.Millisecond / 301, WorstSecond: 339 * time.Millisecond / 11},
 		Flush:       record.Served{IOs: 30, MeanLatency: 2 * time.Millisecond, WorstSecond: 2 * time.Millisecond},
 		Utilisation: 4.56 / 27, InFlight: 4.56 / 27,
 	}
@@ -57,6 +57,43 @@ func TestOthersAreWhatIsCountedOutsideOfOurRounds(t *testing.T) {
 
 	require.NotNil(t, a.work())
 	assert.Equal(t, want.Work, *a.work(), "the last 30 s, whatever interval they are in")
+}
+
+// The kernel prints whole milliseconds. So in the seconds in which its sum reaches another one, a single fast
+// read seems to have taken a millisecond.
+func TestWorstSecondOfFewIOs(t *testing.T) {
+	for name, in := range map[string]struct {
+		ios   uint64
+		slow  time.Duration // of a read in one of the seconds
+		least time.Duration
+		most  time.Duration
+	}{
+		"one a second":                {1, 0, 66 * time.Microsecond, 100 * time.Microsecond},
+		"ten a second":                {10, 0, 80 * time.Microsecond, 80 * time.Microsecond},
+		"one takes longer":            {1, 20 * time.Millisecond, 18 * time.Millisecond, 20 * time.Millisecond},
+		"one takes longer among many": {100, 20 * time.Millisecond, 260 * time.Microsecond, 278 * time.Microsecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, a := newDrive(), &account{}
+			reading := func(i int) reading {
+				r := d.at(float64(i))
+				r.disk.ReadTime = r.disk.ReadTime.Truncate(time.Millisecond)
+				return r
+			}
+			a.take(reading(0), true)
+			for i := 1; i <= 30; i++ {
+				d.reads(in.ios, 80*time.Microsecond)
+				if i == 9 {
+					d.disk.ReadTime += max(0, in.slow-80*time.Microsecond)
+				}
+				a.take(reading(i), true)
+				a.tick(at(float64(i)))
+			}
+			worst := a.close(false).Read.WorstSecond
+			assert.GreaterOrEqual(t, worst, in.least)
+			assert.LessOrEqual(t, worst, in.most)
+		})
+	}
 }
 
 func TestWorkIsOfTheLastHalfMinute(t *testing.T) {

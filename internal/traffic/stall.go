@@ -56,13 +56,14 @@ func (s *stalls) stands(r reading) bool {
 	return s.last.disk.InFlight > lost && r.disk.InFlight > lost
 }
 
-// completedNothing reports whether no I/O has completed since the end of the last second.
+// completedNothing reports whether no I/O has completed since the end of the last second. What is in flight on the
+// members of an array may not be the array's I/O, but a check of it, so none must have completed there either.
 func (s *stalls) completedNothing(r reading) bool {
 	if s.last == nil {
 		return false
 	}
 	counted, ok := r.since(*s.last)
-	return ok && counted.IOs() == 0 && counted.ReadSectors+counted.WriteSectors == 0
+	return ok && counted.IOs() == 0 && counted.ReadSectors+counted.WriteSectors == 0 && counted.MemberIOs == 0
 }
 
 // tick processes the reading at the end of a second and returns the stalls to report: each one that has ended,

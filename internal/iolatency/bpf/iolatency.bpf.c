@@ -77,7 +77,7 @@ enum miss {
 	REPLACED,   /* another came to its place while it began */
 	NOT_BEGUN,  /* it ended, and nobody had seen it begin */
 	NOT_ISSUED, /* it ended, and nobody had seen it issued */
-	NOT_ENDED,  /* its request is used again, and nobody had seen it end */
+	NOT_ENDED,  /* its request or bio is used again, and nobody had seen it end */
 	MISSES
 };
 
@@ -444,6 +444,15 @@ static __always_inline void begin(struct place *p, __u64 key, struct control *c,
 		miss(REPLACED);
 }
 
+/* miss_end notes that the end of an I/O was not seen, if its request or bio is used again while it is in flight. */
+static __always_inline void miss_end(struct place *p, struct watched *w)
+{
+	struct flight *f = flight_at(p);
+
+	if (f->issued_ns && !(f->flags & OURS) && f->watch == w->watch && in_flight(p))
+		miss(NOT_ENDED);
+}
+
 /* tell tells user space of a slow I/O. It is not of the most frequent ones, so it has a frame of its own. */
 static __attribute__((noinline)) int tell(struct flight *f, struct place *p, __u64 now, __u64 sector, __u32 bytes)
 {
@@ -548,8 +557,7 @@ static __always_inline void see(struct request *rq, bool issued)
 			f->issued_ns = bpf_ktime_get_ns();
 		return;
 	}
-	if (f->issued_ns && !(f->flags & OURS) && f->watch == w->watch && in_flight(&p))
-		miss(NOT_ENDED);
+	miss_end(&p, w);
 	flags = issued ? 0 : INSERTED;
 	if (c->names)
 		flags |= describe(&p, c, rq->__sector, rq->__data_len) & ~DETAILED; /* others may be merged into it */
@@ -667,8 +675,10 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	if (!w)
 		return 0;
 	key = key_of(bio, c);
-	if (place_of(key, &p) && put(&p, key))
-		begin(&p, key, c, w, at, op, describe(&p, c, bio->bi_iter.bi_sector, bio->bi_iter.bi_size), true);
+	if (!place_of(key, &p) || !put(&p, key))
+		return 0;
+	miss_end(&p, w);
+	begin(&p, key, c, w, at, op, describe(&p, c, bio->bi_iter.bi_sector, bio->bi_iter.bi_size), true);
 	return 0;
 }
 
