@@ -67,7 +67,8 @@ type group struct {
 	quorum     int                // how many of them must be known to tell what the host does
 	host       *drift.Tracker     // nil until the host has a baseline
 	last       int64              // slot of the last block of the host
-	// mature says that a quorum of all drives has a final baseline.
+	// mature says that a quorum of all drives has a final baseline, or that two of three have had one for a day. The third
+	// one may be too busy ever to get one.
 	mature bool
 	// slots is how many slots a block takes, as the median of the drives.
 	slots int64
@@ -114,7 +115,7 @@ func quorum(drives int) int { return min(enoughVoters, max(minVoters, drives)) }
 // look sets what changes only with each block and with the members: who is compared with whom, the voters, how many of them
 // it takes, their slots, and the noise and the anchor of the host.
 func (g *group) look() {
-	seen, final, votes := map[string]bool{}, map[string]bool{}, map[string]bool{} // physical drives
+	seen, final, settled, votes := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{} // physical drives
 	g.alike = map[kind][]*source{}
 	for _, s := range g.members {
 		if id := s.drive.physical; !seen[id] {
@@ -123,10 +124,13 @@ func (g *group) look() {
 		}
 		if s.tracker.Maturity() == record.Final {
 			final[s.drive.physical] = true
+			if s.tracker.LastJudged().Sub(s.tracker.Learned()) > hostLearns {
+				settled[s.drive.physical] = true
+			}
 		}
 	}
 	g.drives = len(seen)
-	g.mature = len(final) >= quorum(len(seen))
+	g.mature = len(final) >= quorum(len(seen)) || len(seen) == enoughVoters && len(settled) >= minVoters
 	slots := []int64{1}
 	g.voters = nil
 	for _, s := range g.members {
@@ -138,6 +142,9 @@ func (g *group) look() {
 		}
 	}
 	g.quorum = quorum(len(g.voters)) // not of all drives: two tell what the host does while a third one is new
+	if len(g.voters) == enoughVoters {
+		g.quorum = quorum(g.probed()) // or while it is too busy for rounds
+	}
 	slices.Sort(slots)
 	g.slots = slots[len(slots)/2]
 	if g.host != nil {
@@ -161,6 +168,30 @@ func (g *group) look() {
 		default:
 		}
 	}
+}
+
+// probed returns how many voters have had at least half as many blocks in the last two hours as the one that has most.
+func (g *group) probed() int {
+	var latest int64
+	for _, s := range g.voters {
+		latest = max(latest, s.block.Slot)
+	}
+	blocks, most := make([]int64, len(g.voters)), int64(0)
+	for i, s := range g.voters {
+		for n := latest - 2*recently + 1; n <= latest; n++ {
+			if s.at(n, 0).Known() {
+				blocks[i] += s.tracker.Slots()
+			}
+		}
+		most = max(most, blocks[i])
+	}
+	probed := 0
+	for _, n := range blocks {
+		if 2*n >= most {
+			probed++
+		}
+	}
+	return probed
 }
 
 // part returns what is taken off a drive when the others are slower by a shift. Within the host's noise that is all

@@ -174,6 +174,28 @@ func TestAHostIsJudgedWhileAThirdDriveIsNew(t *testing.T) {
 	assert.Equal(t, record.Degraded, m.node.Host().Verdict)
 }
 
+// While a third drive is too busy for most of its rounds, whether it ever gets a baseline or not, two tell what the host does.
+func TestAHostIsJudgedWhileAThirdDriveIsBusy(t *testing.T) {
+	for name, every := range map[string]int{"no round": 10000, "a round a day": 24 * 60, "every six hours": 6 * 60, "a round an hour": 60, "every twelve minutes": 12} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t, 3)
+			m.idle = true
+			busy := func(slower float64) func(int) float64 {
+				return func(minute int) float64 {
+					m.silent["d02"] = (minute+1)%every != 0
+					return slower
+				}
+			}
+			m.silent["d02"] = true
+			m.run(3*day, busy(1))
+			require.Equal(t, record.Healthy, m.node.Host().Verdict)
+			assert.False(t, m.blamed(2*time.Hour, busy(1.3)))
+			assert.Equal(t, record.Degraded, m.node.Host().Verdict)
+		})
+	}
+}
+
 // What two targets of one drive have is no change of the host.
 func TestAChangeOfTwoTargetsOfOneDriveIsNoneOfTheHost(t *testing.T) {
 	m := newMachine(t, 3)

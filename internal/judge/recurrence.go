@@ -50,6 +50,12 @@ func (d *drive) held(v record.Judgement, now time.Time) record.Judgement {
 	before.Held, before.Unjudged = true, v.Unjudged
 	severe := d.severe.goesOn(before.Verdict == record.Severe, v.Verdict == record.Severe, now)
 	degraded := d.degraded.goesOn(before.Verdict.Blames(), v.Verdict.Blames(), now)
+	if why := before.Unjudged; why != nil && why.Since.Before(d.degraded.seen) {
+		// It is the reason of one source, and another one still saw that the drive was slow.
+		later := *why
+		later.Since = d.degraded.seen
+		before.Unjudged = &later
+	}
 	switch {
 	case severe && v.Verdict != record.Severe:
 		return before

@@ -113,7 +113,7 @@ func (s *source) others(slot int64, did func(o *source, i int) drift.Shift) drif
 			continue
 		}
 		out[i] = lowerMedian(values)
-		if s.group.isPair() {
+		if s.group.isPair() && len(values) < minVoters { // otherwise the two are others of a third drive, and neither is this one
 			out[i] = s.group.inCommon(i, out[i], s.shared(i, slot, did(s, i)))
 		}
 	}

@@ -291,10 +291,11 @@ func (b *builder) samples(seed uint64) iter.Seq2[int, Sample] {
 		}
 		events := b.events
 		for at := time.Duration(0); at < s.Duration; at += s.Interval {
-			host := slower(s.Host, at)
+			noise := 1.0
 			for _, h := range hosts {
-				host *= h.next(at)
+				noise *= h.next(at)
 			}
+			host := noise * slower(s.Host, at)
 			for ; len(events) > 0 && events[0].At <= at; events = events[1:] {
 				events[0].carryOut(machines, conditions)
 			}
@@ -308,7 +309,7 @@ func (b *builder) samples(seed uint64) iter.Seq2[int, Sample] {
 				if b.apart {
 					out.Time = out.Time.Add(s.Interval * time.Duration(i) / time.Duration(len(machines)))
 				}
-				out.Conditions = conditions[i]
+				out.Conditions, out.HostNoise = conditions[i], noise
 				samples[i] = out
 			}
 			// All drives are at this moment before anything is made of it, so that a round out of turn meets it, too.

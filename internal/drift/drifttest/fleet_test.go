@@ -157,6 +157,33 @@ func TestWhatUsersFeel(t *testing.T) {
 	assert.Positive(t, busy)
 }
 
+// The noise of a host is told apart from what happens to it.
+func TestHostNoise(t *testing.T) {
+	slow, kernels := 0, 0
+	for number := range 60 {
+		s := drifttest.Fleet{Seed: 2, Days: 30, Interval: time.Hour}.Node(number)
+		if len(s.Noises) != 1 || s.Noise != "backup" {
+			continue
+		}
+		for _, sample := range s.Samples {
+			at := sample.Time.Sub(drifttest.Start()).Truncate(s.Interval)
+			if at%(24*time.Hour) < 2*time.Hour {
+				slow++
+				require.InDelta(t, 1.5, sample.HostNoise, 0.3)
+				continue
+			}
+			require.InDelta(t, 1, sample.HostNoise, 0)
+			for _, e := range s.Host {
+				if e.Slower != 1 && at >= e.Onset && at < e.End {
+					kernels++
+				}
+			}
+		}
+	}
+	assert.Positive(t, slow)
+	assert.Positive(t, kernels)
+}
+
 // A round out of turn meets what the host does now, even if the regular round of its drive comes later in this minute.
 func TestARoundOutOfTurnMeetsTheMoment(t *testing.T) {
 	checked := 0

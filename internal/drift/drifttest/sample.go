@@ -124,6 +124,8 @@ type Sample struct {
 	// Felt is how many times longer the I/O of others takes than on the drive without its faults: a slower drive is
 	// also busier with the same work. It is 0 when not known.
 	Felt float64
+	// HostNoise is how many times slower the noise of the host makes its drives; 0 when not known.
+	HostNoise float64
 }
 
 // Refused reports whether the sample has no round.

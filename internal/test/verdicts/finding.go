@@ -21,6 +21,9 @@ type Finding struct {
 	// Felt is how many times longer the I/O of the drive's users took in the last half hour than it would have without the
 	// drive's faults; 0 when not known.
 	Felt float64
+	// HostNoise is how many times slower the noise of the host made its drives in the last half hour than on its first day; 0 when
+	// not known.
+	HostNoise float64
 	// Stood is how long a verdict about a drive stood, up to the end of the scenario.
 	Stood time.Duration
 }

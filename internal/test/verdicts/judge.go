@@ -82,7 +82,8 @@ type bench struct {
 	findings []Finding
 	latest   []last             // by drive, as in the scenario
 	felt     map[string]float64 // by drive: the mean of the last half hour; see Finding.Felt
-	asked    []admit.Hourly     // rounds of each drive out of turn
+	heard    heard
+	asked    []admit.Hourly // rounds of each drive out of turn
 	// confirmations is how many rounds may run out of turn on a drive in an hour.
 	confirmations int
 	asks          []ask            // rounds out of turn that are to come, in the order of time
@@ -114,7 +115,9 @@ type told struct {
 
 func (b *bench) take(drive int, s drifttest.Sample) {
 	id := b.scenario.Drives[drive].ID
-	b.felt[id] += (s.Felt - b.felt[id]) * float64(b.scenario.Interval) / float64(feltOver)
+	part := float64(b.scenario.Interval) / float64(feltOver)
+	b.felt[id] += (s.Felt - b.felt[id]) * part
+	b.heard.add(s, part/float64(len(b.scenario.Drives)))
 	o := s.Others
 	work := drift.Work{Known: o.Known, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
 	if !s.Refused() && !s.Loaded { // like judge.Node.Add: a loaded round is not compared
@@ -127,6 +130,29 @@ func (b *bench) take(drive int, s drifttest.Sample) {
 			Time: s.Time, Work: work, Utilisation: s.Utilisation, Read: o.ReadLatency, Write: o.WriteLatency, Flush: o.FlushLatency,
 		}, s.Conditions)
 	}
+}
+
+// heard is the noise of the host.
+type heard struct {
+	lately, firstDay float64 // means; lately over feltOver
+	samples          int     // of the first day
+}
+
+// add takes a sample, which makes a part of the mean.
+func (h *heard) add(s drifttest.Sample, part float64) {
+	h.lately += (s.HostNoise - h.lately) * part
+	if s.Time.Sub(drifttest.Start()) < 24*time.Hour {
+		h.samples++
+		h.firstDay += (s.HostNoise - h.firstDay) / float64(h.samples)
+	}
+}
+
+// ratio returns how many times slower the noise made the drives lately than on the first day; 0 when not known.
+func (h *heard) ratio() float64 {
+	if h.firstDay == 0 {
+		return 0
+	}
+	return h.lately / h.firstDay
 }
 
 // ask is a round of a drive out of turn.
@@ -252,7 +278,7 @@ func (b *bench) advance(now time.Time) {
 		}
 		f := Finding{
 			At: e.Time.Sub(drifttest.Start()), Drive: e.Drive, Scope: drifttest.Scope(e.Scope), Severity: severity, Ratio: e.Ratio.Ratio,
-			Statistic: string(e.Statistic), Source: e.Source, Felt: b.felt[e.Drive],
+			Statistic: string(e.Statistic), Source: e.Source, Felt: b.felt[e.Drive], HostNoise: b.heard.ratio(),
 		}
 		switch {
 		case e.Drive != "" || e.Scope == record.ScopeHost:

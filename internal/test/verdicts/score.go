@@ -93,6 +93,7 @@ const (
 	Over       Reason = "it was over"
 	Overstated Reason = "severe, though it is not twice as slow"
 	NoHost     Reason = "the host did nothing"
+	HostNoisy  Reason = "the noise of the host was that slow"
 	Again      Reason = "told once more"
 	// FeltMore is overstated for the drive, but not for its users: the slower drive is also busier, so that their I/O waits
 	// longer.
@@ -314,6 +315,9 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 		}
 		if f.At-last >= sameBlame {
 			why := NoHost
+			if f.HostNoise >= noteworthy {
+				why = HostNoisy
+			}
 			if slices.Contains(of.Noises, "backup") { // what recurs may be reported once
 				if why = Again; backups == 0 {
 					why = ""

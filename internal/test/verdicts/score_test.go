@@ -1,6 +1,8 @@
 package verdicts_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +45,11 @@ func blame(at time.Duration, drive string, severity verdicts.Severity) verdicts.
 func TestScore(t *testing.T) {
 	slow := drifttest.Episode{Kind: "host20", Scope: drifttest.OfHost, Onset: 60 * hour, End: 100 * hour, Slower: 1.2}
 	ofHost := func(at time.Duration) verdicts.Finding { return verdicts.Finding{At: at, Scope: drifttest.OfHost} }
+	noisy := func(slower float64) verdicts.Finding {
+		f := ofHost(59 * hour)
+		f.HostNoise = slower
+		return f
+	}
 	felt := func(more float64) verdicts.Finding {
 		f := blame(11*hour, "a", verdicts.Severe)
 		f.Felt = more
@@ -66,6 +73,8 @@ func TestScore(t *testing.T) {
 		"twice":             {node(), []verdicts.Finding{blame(30*hour, "c", verdicts.Degraded), blame(37*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 2}, "0 of 1, median never, worst never"},
 		"for the host":      {node(slow), []verdicts.Finding{blame(61*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.HostDidIt: 1}, "0 of 1, median never, worst never"},
 		"the host":          {node(slow), []verdicts.Finding{ofHost(61 * hour)}, nil, "0 of 1, median never, worst never"},
+		"a noisy host":      {node(slow), []verdicts.Finding{noisy(1.1)}, map[verdicts.Reason]int{verdicts.HostNoisy: 1}, "0 of 1, median never, worst never"},
+		"hardly a noise":    {node(slow), []verdicts.Finding{noisy(1.05)}, map[verdicts.Reason]int{verdicts.NoHost: 1}, "0 of 1, median never, worst never"},
 		"the host, falsely": {node(slow), []verdicts.Finding{ofHost(59 * hour)}, map[verdicts.Reason]int{verdicts.NoHost: 1}, "0 of 1, median never, worst never"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,4 +240,36 @@ func TestRoundsOutOfTurnFindADriveSooner(t *testing.T) {
 	assert.Greater(t, later, sooner)
 	assert.Positive(t, asked)
 	assert.LessOrEqual(t, asked, 12)
+}
+
+// A finding about a host says how slow the noise of the host was, compared with its first day.
+func TestHostNoise(t *testing.T) {
+	s := drifttest.Scenario{Noise: "made", Noises: []string{"made"}, Interval: time.Minute, Duration: 72 * hour}
+	for _, id := range []string{"a", "b", "c", "d"} {
+		s.Drives = append(s.Drives, drifttest.Drive{ID: id, Model: "M", SizeBytes: 1, To: s.Duration})
+	}
+	s.Samples = func(yield func(int, drifttest.Sample) bool) {
+		rng := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the same every time
+		for at := time.Duration(0); at < s.Duration; at += s.Interval {
+			noise := 1.1
+			if at >= 60*hour {
+				noise = 1.43
+			}
+			for i := range s.Drives {
+				p50 := 80e-6 * noise * math.Exp(0.02*rng.NormFloat64())
+				out := drifttest.Sample{Time: drifttest.Start().Add(at), Values: drift.Values{p50, 1.3 * p50, 2 * p50, 1 / p50}, HostNoise: noise}
+				if !yield(i, out) {
+					return
+				}
+			}
+		}
+	}
+	findings, err := verdicts.Judge(s, drift.Default())
+	require.NoError(t, err)
+	require.NotEmpty(t, findings)
+	for _, f := range findings {
+		require.Equal(t, drifttest.OfHost, f.Scope)
+		assert.Greater(t, f.HostNoise, 1.1)
+		assert.LessOrEqual(t, f.HostNoise, 1.3+1e-9)
+	}
 }

@@ -49,7 +49,7 @@ func (s *Score) FalseHosts(severities ...Severity) Rate {
 
 // without returns the score without some of the false verdicts.
 func (s *Score) without(these func(Wrong) bool) *Score {
-	return &Score{Wrong: slices.DeleteFunc(slices.Clone(s.Wrong), these), Drives: s.Drives}
+	return &Score{Wrong: slices.DeleteFunc(slices.Clone(s.Wrong), these), Drives: s.Drives, Nodes: s.Nodes}
 }
 
 // WriteFleet writes the figures of a fleet: false verdicts by kind, delays by kind, and what would have paged a
@@ -63,6 +63,7 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintf(w, "  and statistics that regressed falsely\t%s\n", s.FalseDrives())
 	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
 	fmt.Fprintf(w, "  as degraded or severe, which alerts\t%s\n", s.FalseHosts(Degraded, Severe))
+	fmt.Fprintf(w, "  that were no slower\t%s\n", s.without(func(x Wrong) bool { return x.Why == HostNoisy }).FalseHosts())
 	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(s.Lasting)) }
 	fmt.Fprintf(w, "of the time of drives, on nodes of one\t%.0f %%\n", 100*s.Alone/max(1e-9, s.Drives))
 	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, share(s.LastingBlamed))
