@@ -119,7 +119,7 @@ func TestNagios(t *testing.T) {
 	require.NotNil(t, data, "one bar: %s", line)
 	assert.Regexp(t, `^(('[^'=|]+'|[^'=| ]+)=[0-9.]+;;;0 ?)+$`, data[1])
 	assert.Contains(t, data[1], `severe=1;;;0 unknown=0;;;0 'nvme0n1 ratio'=1.310;;;0 '/srv/it_s_a_b ratio'=2.500;;;0`)
-	assert.Regexp(t, `^SSDPROBE UNKNOWN - it burns \| drives=0;`, check.Nagios.Line(check.Unknown("stor-07", "it\nburns", now)))
+	assert.Regexp(t, `^SSDPROBE UNKNOWN - it: burns; all over \| drives=0;`, check.Nagios.Line(check.Unknown("stor-07", "it:\nburns\nall  over\n", now)))
 	assert.Regexp(t, `^SSDPROBE WARNING - `, check.Nagios.Line(check.Of(node(degraded), nil)))
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -82,6 +83,9 @@ func (r Result) words() string {
 	}
 	if !r.LastRound.IsZero() {
 		parts = append(parts, "no daemon answers, so this is what was stored last; the last round was "+units.Ago(r.LastRound, r.Time))
+	}
+	for i, part := range parts {
+		parts[i] = finding.OneLine(part)
 	}
 	return printable.Text(strings.Join(strings.Fields(strings.Join(parts, "; ")), " "))
 }

@@ -115,7 +115,7 @@ func readSource(ctx context.Context, host sysfs.FS, dev string, s health.Source)
 	reader.AllNamespaces = true
 	now, err := reader.Read(ctx)
 	err = errors.Join(err, reader.Close())
-	if missing := health.Denied(err); missing != "" && s.Kind == record.ControllerNVMe {
+	if missing := health.Denied(err); missing != "" {
 		err = fmt.Errorf("%w: %s", err, missing)
 	}
 	now.Warnings = append(now.Warnings, ofNamespaces(now, s.Devices)...)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -208,7 +207,7 @@ func TestAMissingPermissionIsSaidOnce(t *testing.T) {
 	for range 3 {
 		for range 2 {
 			r := &healthReader{keeper: b.keeper, log: b.keeper.log}
-			r.report(time.Now(), fmt.Errorf("health of nvme0: identify 01h: %w", fs.ErrPermission))
+			r.report(time.Now(), fmt.Errorf("health of nvme0: identify 01h: %w", syscall.EPERM))
 			assert.False(t, r.collector.Success)
 		}
 	}

@@ -23,14 +23,14 @@ func TestEveryFieldOfHealthIsExported(t *testing.T) {
 		return text
 	}
 	check := func(field string, whole, without func(*record.Controller)) {
-		// These have no metrics: the time of the reading, the identity, the namespaces, and how reliable a count is.
-		if !slices.Contains([]string{"Time", "Identity", "Namespaces", "PendingFlips"}, field) {
+		// These have no metrics: the time of the reading, the identity, the namespaces, how reliable a count is, and reasons in words.
+		if !slices.Contains([]string{"Time", "Identity", "Namespaces", "PendingFlips", "Reason", "TooHot"}, field) {
 			assert.NotEqual(t, shown(whole), shown(without), "no metric shows %s", field)
 		}
 	}
 	nvme := func() record.Health {
 		h := *recordtest.Snapshot().Controllers[0].Health
-		h.CriticalWarnings, h.MediaErrors = record.CriticalWarnings(), 1
+		h.CriticalWarnings = record.CriticalWarnings()
 		return h
 	}
 	with := func(h record.Health) func(*record.Controller) {
@@ -43,7 +43,7 @@ func TestEveryFieldOfHealthIsExported(t *testing.T) {
 	recordtest.EachField(t, nvme, func(field string, h record.Health) { check(field, with(nvme()), with(h)) })
 	sata := func() record.DiskHealth {
 		d := *sataDrive().Disk
-		d.Asleep, d.PendingFlips = true, true
+		d.Asleep, d.PendingFlips, d.Reason, d.TooHot = true, true, "hot", true
 		return d
 	}
 	disk := func(d record.DiskHealth) func(*record.Controller) {

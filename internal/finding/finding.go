@@ -104,9 +104,9 @@ func OfTarget(all []Finding, id string) []Finding {
 // found returns a finding with the severity and action that the table has for its code. An
 // unknown code, as a newer daemon may send it, becomes a warning without an action.
 func found(code, text string, evidence ...string) Finding {
-	f := Finding{Severity: Warning, Code: code, Text: oneLine(text)}
+	f := Finding{Severity: Warning, Code: code, Text: OneLine(text)}
 	for _, e := range evidence {
-		f.Evidence = append(f.Evidence, oneLine(e))
+		f.Evidence = append(f.Evidence, OneLine(e))
 	}
 	for _, k := range Kinds() {
 		if k.Code == code {
@@ -116,8 +116,8 @@ func found(code, text string, evidence ...string) Finding {
 	return f
 }
 
-// oneLine puts the text of an error, which may have several lines, on one, as a finding is shown.
-func oneLine(text string) string {
+// OneLine puts the text of an error, which may have a line for each problem, on one line.
+func OneLine(text string) string {
 	return strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(text))
 }
 

@@ -277,6 +277,21 @@ func TestOnlyWhatADaemonDoesCanBeStale(t *testing.T) {
 	assert.Empty(t, Of(s))
 }
 
+// Nothing blocks the rounds of an empty drive, or of one whose reads fail.
+func TestAdviceAboutMissingRoundsFitsTheLastRound(t *testing.T) {
+	for outcome, advice := range map[record.Outcome]string{
+		record.OutcomeBusy:     found(Stale, "").Action,
+		record.OutcomeUnmapped: found(record.WarnPoolSmall, "").Action,
+		record.OutcomeError:    found(IOErrors, "").Action,
+	} {
+		all := Of(snapshot(record.ProbeStatus{
+			Probe: record.DefaultProbes()[0], LastSuccess: now().Add(-10 * time.Hour), Last: &record.Measurement{Outcome: outcome},
+		}))
+		require.Equal(t, []string{Stale}, codes(all), outcome)
+		assert.Equal(t, advice, all[0].Action, outcome)
+	}
+}
+
 func TestQuietHoursAreNoFault(t *testing.T) {
 	s := snapshot(record.ProbeStatus{Probe: record.DefaultProbes()[0], LastSuccess: now().Add(-10 * time.Hour)})
 	assert.Equal(t, []string{Stale}, codes(Of(s)))

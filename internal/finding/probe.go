@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,7 +27,11 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 		}
 		all = append(all, f.from(since))
 	} else if since := lastGood(p, s); !explained && !s.Started.IsZero() && s.Time.Sub(since) > staleRounds*p.Probe.Interval {
-		all = append(all, found(Stale, "not measured", lastRound(p)).from(since))
+		f := found(Stale, "not measured", lastRound(p))
+		if p.Last != nil {
+			f.Action = cmp.Or(instead(p.Last.Outcome), f.Action)
+		}
+		all = append(all, f.from(since))
 	}
 	if len(p.Errors) > 0 {
 		f := ioErrors(p.Errors)
@@ -42,6 +47,19 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 		all = append(all, ofWarnings(p.Last.Warnings)...)
 	}
 	return all
+}
+
+// instead returns the advice about rounds that nothing blocks: they read an empty drive, or fail. It is empty for all
+// other outcomes.
+func instead(o record.Outcome) string {
+	switch o {
+	case record.OutcomeUnmapped:
+		return found(record.WarnPoolSmall, "").Action
+	case record.OutcomeError:
+		return found(IOErrors, "").Action
+	default:
+		return ""
+	}
 }
 
 // holds says what may hold the I/O back.

@@ -14,6 +14,7 @@ of the same model, size, kind and engine; [the runbook](runbook.md#ssdprobedrive
 | ` + "`device:ssdprobe_device_info:unique`" + ` | ` + "`ssdprobe_device_info`" + `, once for each target |
 | ` + "`device:ssdprobe_device_info:comparable`" + ` | the same with the labels size (bytes) and engine. Drives are compared if size, engine, model and kind agree |
 | ` + "`device:ssdprobe_pcie_link:ratio`" + ` | bandwidth of the PCIe link as a share of what both ends support |
+| ` + "`device:ssdprobe_device_info:returned`" + ` | 1 in the minute in which a drive came back, or was added, while the daemon ran. Absent at all other times, and for virtual volumes and those behind a network |
 | ` + "`controller:ssdprobe_critical_warning:last`" + ` | 1 for a critical warning that was set when the drive last answered, 0 for one that it took back. Absent for drives that never warned or are gone, and for heat. Of SATA and SAS drives, condition is self_assessment |
 | ` + "`device:ssdprobe_probe_latency_percentile_seconds:avg1h`" + ` | mean of a percentile over the last hour |
 | ` + "`device:ssdprobe_probe_iops:avg1h`" + ` | mean of IOPS over the last hour |
@@ -43,6 +44,8 @@ of the same model, size, kind and engine; [the runbook](runbook.md#ssdprobedrive
 | ` + "`model_reason:ssdprobe_drives_unjudged:count`" + ` | number of targets of a model that are not judged, or have a statistic that is not, by reason |
 | ` + "`model:ssdprobe_drives_without_peers:count`" + ` | number of targets of a model that are not compared across nodes |
 | ` + "`model_code:ssdprobe_findings:count`" + ` | number of targets and probes of a model with a finding, by code and severity; without the label model, also of nodes |
+| ` + "`model_suite_outcome:ssdprobe_runs:rate5m`" + ` | runs per second on drives of a model, by suite and outcome |
+| ` + "`model_suite:ssdprobe_runs_in_progress:count`" + ` | number of targets of a model on which a suite runs, or waits for the device |
 | ` + "`instance:ssdprobe_answered_timestamp_seconds:last`" + ` | when a node last answered Prometheus, in seconds since 1970. Absent a day later |
 | ` + "`fleet:ssdprobe_nodes:count`" + ` | number of nodes that answer |
 | ` + "`fleet:ssdprobe_cpu:max`, `:avg`" + ` | share of a core that ssdprobe uses: on the node with the highest use, and on average |

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/guard"
@@ -113,10 +114,12 @@ func (c *Controller) Close() error {
 }
 
 // Denied returns a text that says which permission is missing, or "" if the error is
-// about something else.
+// about something else: a drive, too, may deny a command, whoever asks.
 func Denied(err error) string {
 	switch {
-	case !errors.Is(err, fs.ErrPermission):
+	case errors.As(err, new(deniedError)):
+		return "smartctl has no permission to ask the drive: it needs the drive's node (mode, group, device cgroup) and, for SATA drives, the capability CAP_SYS_RAWIO"
+	case !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.EACCES):
 		return ""
 	case errors.As(err, new(*fs.PathError)):
 		return "no permission to open the controller's node: run as root, or give the container or unit the device (mode, group, device cgroup)"

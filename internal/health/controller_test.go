@@ -47,7 +47,7 @@ func TestHealthOfAnEmulatedController(t *testing.T) {
 		CriticalWarnings: []record.CriticalWarning{record.CriticalTemperature, record.CriticalBackup},
 		Temperatures:     []record.Temperature{{Sensor: "composite", Celsius: 50}},
 		DataReadBytes:    new(uint64(9 * 512_000)), DataWrittenBytes: new(uint64(13 * 512_000)),
-		HostReadCommands: 70, HostWriteCommands: 13,
+		HostReadCommands: new(uint64(70)), HostWriteCommands: new(uint64(13)),
 		WarningTemperatureTime: new(time.Duration), CriticalTemperatureTime: new(time.Duration),
 		Features: record.Features{
 			Coalescing: &record.Coalescing{Threshold: 1}, WriteCache: new(true), AllocatedQueues: new(64),
@@ -137,10 +137,10 @@ func TestHealthOfAFullController(t *testing.T) {
 		Identity:         record.ControllerIdentity{Serial: "S64HNE0R500101", Revision: "2.0"},
 		CriticalWarnings: record.CriticalWarnings(),
 		Temperatures:     []record.Temperature{{Sensor: "composite", Celsius: 66}, {Sensor: "2", Celsius: -1}},
-		AvailableSpare:   new(0.97), AvailableSpareThreshold: new(0.10), PercentageUsed: 1.05,
+		AvailableSpare:   new(0.97), AvailableSpareThreshold: new(0.10), PercentageUsed: new(1.05),
 		DataReadBytes:    new(uint64(math.MaxUint64)), // the largest value that fits
-		HostReadCommands: 31574523925, HostWriteCommands: 5,
-		ControllerBusy: 12345 * time.Minute, PowerOn: 10846 * time.Hour, MediaErrors: 3, ErrorLogEntries: math.MaxUint64,
+		HostReadCommands: new(uint64(31574523925)), HostWriteCommands: new(uint64(5)),
+		ControllerBusy: 12345 * time.Minute, PowerOn: new(10846 * time.Hour), MediaErrors: new(uint64(3)), ErrorLogEntries: math.MaxUint64,
 		WarningTemperatureTime: new(30 * time.Minute),
 		Throttling:             []record.Throttling{{Level: "light", Transitions: 11}, {Level: "heavy", Time: time.Minute}},
 		Features: record.Features{
@@ -209,7 +209,7 @@ func TestAFeatureThatFails(t *testing.T) {
 	h, ok, err := c.Read(t.Context(), health.Timeout, []uint32{})
 	require.ErrorContains(t, err, "health of nvme0: get features 02h: internal error")
 	assert.True(t, ok)
-	assert.EqualValues(t, 3, h.MediaErrors)
+	assert.EqualValues(t, 3, *h.MediaErrors)
 	assert.Nil(t, h.Features.PowerState)
 }
 
@@ -233,6 +233,12 @@ func TestDenied(t *testing.T) {
 	assert.Empty(t, health.Denied(nil))
 	assert.Empty(t, health.Denied(syscall.EIO))
 	assert.Contains(t, health.Denied(&fs.PathError{Op: "open", Path: "/dev/nvme0", Err: syscall.EACCES}), "no permission to open the controller")
+	refused := &nvme.StatusError{Command: feature(nvme.FeaturePowerManagement), Status: 0x4023} // by the drive's lockdown, also for root
+	require.ErrorIs(t, refused, fs.ErrPermission)
+	assert.Empty(t, health.Denied(refused))
+	assert.Contains(t, health.Denied(errors.Join(refused, syscall.EACCES)), "CAP_SYS_ADMIN")
+	_, err := health.ParseSmartctl(answer(t, "built/permission"))
+	assert.Contains(t, health.Denied(err), "CAP_SYS_RAWIO")
 }
 
 // A controller that left is opened again, because another one may have taken its name.

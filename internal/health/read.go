@@ -74,26 +74,36 @@ func degrees(t *nvme.Celsius) *int {
 // ofSMART converts the SMART log, without the values that the controller does not really report.
 func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 	h := record.Health{
-		CriticalWarnings: criticalWarnings(s.CriticalWarnings),
+		CriticalWarnings: criticalWarnings(s),
 		Temperatures:     temperatures(s),
-		PercentageUsed:   s.PercentageUsed.Ratio(),
-		HostReadCommands: whole(s.HostReadCommands), HostWriteCommands: whole(s.HostWriteCommands),
-		ControllerBusy: span(s.ControllerBusy.Seconds()), PowerOn: span(s.PowerOn.Seconds()),
-		PowerCycles: whole(s.PowerCycles), UnsafeShutdowns: whole(s.UnsafeShutdowns),
-		MediaErrors: whole(s.MediaErrors), ErrorLogEntries: whole(s.ErrorLogEntries),
+		ControllerBusy:   span(s.ControllerBusyMinutes.Times(60)), ErrorLogEntries: whole(s.ErrorLogEntries),
 	}
-	if s.AvailableSpare > 0 || s.AvailableSpareThreshold > 0 {
+	// Volumes in clouds, and those that Linux exports, leave most of the log at 0. A real drive has spare blocks or a threshold
+	// for them, and was switched on at least once.
+	none := nvme.Uint128{}
+	media, switched := s.AvailableSpare > 0 || s.AvailableSpareThreshold > 0, s.PowerCycles != none
+	known := func(counter nvme.Uint128, reported bool) *uint64 {
+		if counter == none && !reported {
+			return nil
+		}
+		return new(whole(counter))
+	}
+	if media {
 		h.AvailableSpare, h.AvailableSpareThreshold = new(s.AvailableSpare.Ratio()), new(s.AvailableSpareThreshold.Ratio())
 	}
-	// Data units are at least 1 after the first command, so 0 after commands means that
-	// they are not reported.
-	none := nvme.DataUnits{}
-	if s.DataUnitsRead != none || h.HostReadCommands == 0 {
-		h.DataReadBytes = new(whole(s.DataUnitsRead.Bytes()))
+	if media || s.PercentageUsed > 0 {
+		h.PercentageUsed = new(s.PercentageUsed.Ratio())
 	}
-	if s.DataUnitsWritten != none || h.HostWriteCommands == 0 {
-		h.DataWrittenBytes = new(whole(s.DataUnitsWritten.Bytes()))
+	if switched || s.PowerOnHours != none {
+		h.PowerOn = new(span(s.PowerOnHours.Times(3600)))
 	}
+	h.PowerCycles, h.UnsafeShutdowns = known(s.PowerCycles, false), known(s.UnsafeShutdowns, switched)
+	h.MediaErrors = known(s.MediaErrors, media || switched)
+	// The kernel reads every drive that it finds.
+	used := s.HostReadCommands != none || s.HostWriteCommands != none || s.DataReadBytes != nil || s.DataWrittenBytes != nil
+	h.HostReadCommands, h.HostWriteCommands = known(s.HostReadCommands, used), known(s.HostWriteCommands, used)
+	h.DataReadBytes = moved(s.DataReadBytes, h.HostReadCommands)
+	h.DataWrittenBytes = moved(s.DataWrittenBytes, h.HostWriteCommands)
 	if c.WarningTemperature != nil || s.WarningTemperatureTime > 0 {
 		h.WarningTemperatureTime = &s.WarningTemperatureTime
 	}
@@ -110,7 +120,10 @@ func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 	return h
 }
 
-func criticalWarnings(w nvme.CriticalWarnings) []record.CriticalWarning {
+// criticalWarnings includes what is true of an endurance group only: the bits for that have the same places.
+func criticalWarnings(s nvme.SMART) []record.CriticalWarning {
+	const ofGroups = nvme.GroupWarningSpare | nvme.GroupWarningReliability | nvme.GroupWarningReadOnly
+	w := s.CriticalWarnings | nvme.CriticalWarnings(s.EnduranceGroupWarnings&ofGroups)
 	set := []record.CriticalWarning{}
 	for i, bit := range []nvme.CriticalWarnings{
 		nvme.WarningSpare, nvme.WarningTemperature, nvme.WarningReliability,
@@ -134,6 +147,17 @@ func temperatures(s nvme.SMART) []record.Temperature {
 		}
 	}
 	return list
+}
+
+// moved returns an amount of data. It is 0, and not unknown, before the first command.
+func moved(bytes *nvme.Uint128, commands *uint64) *uint64 {
+	switch {
+	case bytes != nil:
+		return new(whole(*bytes))
+	case commands != nil && *commands == 0:
+		return new(uint64)
+	}
+	return nil
 }
 
 // whole returns a counter, or the largest number if it does not fit.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
@@ -17,15 +18,46 @@ func TestEveryFieldOfSMARTIsRead(t *testing.T) {
 		return nvme.SMART{
 			CriticalWarnings: nvme.WarningReadOnly, Temperature: &warm, TemperatureSensors: [8]*nvme.Celsius{&warm},
 			AvailableSpare: 90, AvailableSpareThreshold: 10, PercentageUsed: 5, EnduranceGroupWarnings: 1,
-			DataUnitsRead: nvme.DataUnits(one), DataUnitsWritten: nvme.DataUnits(one), HostReadCommands: one, HostWriteCommands: one,
-			ControllerBusy: nvme.Minutes(one), PowerCycles: one, PowerOn: nvme.Hours(one), UnsafeShutdowns: one, MediaErrors: one,
+			DataReadBytes: &one, DataWrittenBytes: &one, HostReadCommands: one, HostWriteCommands: one,
+			ControllerBusyMinutes: one, PowerCycles: one, PowerOnHours: one, UnsafeShutdowns: one, MediaErrors: one,
 			ErrorLogEntries: one, WarningTemperatureTime: time.Minute, CriticalTemperatureTime: time.Minute,
 			ThermalTransitions: [2]uint32{1, 1}, ThermalTime: [2]time.Duration{time.Second, time.Second},
 		}
 	}
 	recordtest.EachField(t, fresh, func(field string, without nvme.SMART) {
-		if field != "EnduranceGroupWarnings" { // single endurance groups are not shown
-			assert.NotEqual(t, ofSMART(fresh(), nvme.Controller{}), ofSMART(without, nvme.Controller{}), "%s is not read", field)
-		}
+		assert.NotEqual(t, ofSMART(fresh(), nvme.Controller{}), ofSMART(without, nvme.Controller{}), "%s is not read", field)
 	})
+}
+
+// A drive with endurance groups may say of a group alone what others say of the whole drive.
+func TestWarningsOfEnduranceGroups(t *testing.T) {
+	for group, want := range map[nvme.EnduranceGroupWarnings][]record.CriticalWarning{
+		0:                            {record.CriticalBackup},
+		nvme.GroupWarningSpare:       {record.CriticalSpare, record.CriticalBackup},
+		nvme.GroupWarningReliability: {record.CriticalReliability, record.CriticalBackup},
+		nvme.GroupWarningReadOnly:    {record.CriticalReadOnly, record.CriticalBackup},
+		1<<1 | 1<<5:                  {record.CriticalBackup}, // reserved bits
+	} {
+		h := ofSMART(nvme.SMART{CriticalWarnings: nvme.WarningBackup, EnduranceGroupWarnings: group}, nvme.Controller{})
+		assert.Equal(t, want, h.CriticalWarnings)
+	}
+}
+
+// Volumes of Amazon, and drives that Linux exports, fill in little of the log. What they leave at 0 is not known: neither
+// is a volume unworn, nor was it never switched on.
+func TestALogThatIsNotFilledIn(t *testing.T) {
+	h := ofSMART(nvme.SMART{}, nvme.Controller{})
+	assert.Equal(t, record.Health{CriticalWarnings: []record.CriticalWarning{}, Temperatures: []record.Temperature{}}, h)
+
+	exported := ofSMART(nvme.SMART{HostReadCommands: nvme.Uint128{Low: 7}, DataReadBytes: &nvme.Uint128{Low: 512_000}}, nvme.Controller{})
+	assert.Equal(t, record.Health{
+		CriticalWarnings: []record.CriticalWarning{}, Temperatures: []record.Temperature{},
+		HostReadCommands: new(uint64(7)), HostWriteCommands: new(uint64(0)), DataReadBytes: new(uint64(512_000)), DataWrittenBytes: new(uint64(0)),
+	}, exported)
+
+	brandNew := ofSMART(nvme.SMART{AvailableSpare: 100, AvailableSpareThreshold: 10, PowerCycles: nvme.Uint128{Low: 1}}, nvme.Controller{})
+	assert.Equal(t, new(0.0), brandNew.PercentageUsed)
+	assert.Equal(t, new(time.Duration), brandNew.PowerOn)
+	assert.Equal(t, new(uint64(0)), brandNew.UnsafeShutdowns)
+	assert.Equal(t, new(uint64(0)), brandNew.MediaErrors)
 }

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -43,7 +44,7 @@ func (r *Recent) add(now record.Health) (before *record.Health) {
 	}
 	r.keep(growth{
 		from: before.Time, to: now.Time,
-		mediaErrors: int64(now.MediaErrors) - int64(before.MediaErrors),
+		mediaErrors: more(before.MediaErrors, now.MediaErrors),
 		warning:     longer(before.WarningTemperatureTime, now.WarningTemperatureTime),
 		critical:    longer(before.CriticalTemperatureTime, now.CriticalTemperatureTime),
 	})
@@ -84,6 +85,18 @@ func (r *Recent) within(d time.Duration, now time.Time) (sum growth) {
 		sum.critical += s.critical
 	}
 	return sum
+}
+
+// more returns the growth of a counter; 0 if it is unknown or has restarted. A counter that was unknown was 0.
+func more(before, now *uint64) int64 {
+	var was uint64
+	if before != nil {
+		was = *before
+	}
+	if now == nil || *now < was {
+		return 0
+	}
+	return int64(min(*now-was, math.MaxInt64))
 }
 
 // longer returns the growth of a counter of time; 0 if it is unknown or has restarted.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -23,6 +24,12 @@ type answer struct {
 	} `json:"smartctl"`
 	Status *struct {
 		Passed *bool `json:"passed"`
+		// SCSI is the exception that a SAS drive reports, with its additional sense code.
+		SCSI struct {
+			Code      int    `json:"asc"`
+			Qualifier int    `json:"ascq"`
+			Text      string `json:"ie_string"`
+		} `json:"scsi"`
 	} `json:"smart_status"`
 	Temperature *struct {
 		Current *int `json:"current"`
@@ -88,7 +95,8 @@ func parseSmartctl(data []byte) (record.DiskHealth, error) {
 	}
 	h := record.DiskHealth{PowerCycles: a.PowerCycles, ReallocatedSectors: a.GrownDefects}
 	if a.Status != nil {
-		h.Passed = a.Status.Passed
+		s := a.Status.SCSI
+		h.Passed, h.Reason, h.TooHot = a.Status.Passed, printable.Name(s.Text), s.Code == 0x0B && s.Qualifier == 0x01
 	}
 	if a.Temperature != nil && a.Temperature.Current != nil && *a.Temperature.Current != 0 { // drives without a sensor report 0
 		h.TemperatureCelsius = a.Temperature.Current
@@ -124,6 +132,13 @@ func parseSmartctl(data []byte) (record.DiskHealth, error) {
 	return h, nil
 }
 
+// deniedError is what smartctl says when it lacks a permission.
+type deniedError string
+
+func (s deniedError) Error() string { return "smartctl: " + string(s) }
+
+func (deniedError) Unwrap() error { return fs.ErrPermission }
+
 // failure says why the drive could not be asked, in smartctl's own words.
 func (a answer) failure() error {
 	var texts []string
@@ -132,7 +147,7 @@ func (a answer) failure() error {
 	}
 	text := strings.Join(texts, "; ")
 	if strings.Contains(text, "Permission denied") || strings.Contains(text, "Operation not permitted") {
-		return fmt.Errorf("smartctl: %s: %w", text, fs.ErrPermission)
+		return deniedError(text)
 	}
 	return fmt.Errorf("smartctl: exit status %d: %s", a.Smartctl.ExitStatus, text)
 }

@@ -33,6 +33,7 @@ func TestAnswersOfSmartctl(t *testing.T) {
 			Passed: new(false), TemperatureCelsius: new(44), PowerOnHours: new(int64(30211)), PowerCycles: new(int64(37)), PercentageUsed: new(1.03),
 			ReallocatedSectors: new(int64(412)), PendingSectors: new(int64(8)), UncorrectableSectors: new(int64(2)),
 		},
+		"built/sas-hot": {Passed: new(false), Reason: "WARNING - SPECIFIED TEMPERATURE EXCEEDED", TooHot: true, TemperatureCelsius: new(71)},
 		"built/sas": {
 			Passed: new(true), TemperatureCelsius: new(31), PowerOnHours: new(int64(12001)), PercentageUsed: new(0.04), ReallocatedSectors: new(int64(6)),
 		},

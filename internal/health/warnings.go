@@ -3,6 +3,7 @@ package health
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -36,8 +37,8 @@ func (r *Recent) Warnings(now record.Health) []record.Warning {
 	if fewSpares(now) {
 		warn(record.WarnFewSpares, "%.0f %% of its spare blocks are left, fewer than its threshold of %.0f %%", 100**now.AvailableSpare, 100**now.AvailableSpareThreshold)
 	}
-	if now.PercentageUsed > nearlyWorn {
-		warn(record.WarnWorn, wornText, 100*now.PercentageUsed)
+	if now.PercentageUsed != nil && *now.PercentageUsed > nearlyWorn {
+		warn(record.WarnWorn, wornText, 100**now.PercentageUsed)
 	}
 	before := r.add(now)
 	if before != nil {
@@ -48,16 +49,23 @@ func (r *Recent) Warnings(now record.Health) []record.Warning {
 	hour := r.within(time.Hour, now.Time)
 	if hour.critical > 0 {
 		warn(record.WarnCriticallyHot, "above its critical temperature for %s of the last %s", units.Span(hour.critical), hour.span())
+	} else if limit := now.Identity.CriticalTemperature; limit != nil && !slices.Contains(now.CriticalWarnings, record.CriticalTemperature) {
+		// The drive counts in minutes, and a first reading has nothing to compare with.
+		if t := composite(now); t != nil && *t >= *limit {
+			warn(record.WarnCriticallyHot, "%d °C now, and its critical temperature is %d °C", *t, *limit)
+		}
 	}
 	if hour.warning >= hotFor {
 		warn(record.WarnHot, "above its warning temperature for %s of the last %s", units.Span(hour.warning), hour.span())
 	}
-	if errors := r.within(24*time.Hour, now.Time).mediaErrors; errors > 0 {
+	if errors := r.within(24*time.Hour, now.Time).mediaErrors; errors > 0 && now.MediaErrors != nil {
 		warn(record.WarnMediaErrors, "%d new media errors within a day, %d in all: data could not be read or was found damaged",
-			errors, now.MediaErrors)
+			errors, *now.MediaErrors)
 	}
 	return list
 }
+
+const failingText = "the drive says that it is failing (SMART status%s): copy what is on it, and replace it"
 
 const wornText = "%.0f %% of the rated endurance is used"
 
@@ -67,32 +75,36 @@ func fewSpares(h record.Health) bool {
 		!slices.Contains(h.CriticalWarnings, record.CriticalSpare)
 }
 
-// throttled says which throttling counter has grown since before; empty if none has.
+// throttled says which throttling counters have grown since before; empty if none has.
 func throttled(before, now record.Health) string {
+	var texts []string
 	for i, t := range now.Throttling {
 		if i >= len(before.Throttling) || before.Throttling[i].Level != t.Level {
 			continue
 		}
 		was := before.Throttling[i]
 		if more := t.Time - was.Time; more > 0 {
-			return fmt.Sprintf("%s throttling for %v", t.Level, more)
-		}
-		if more := int64(t.Transitions - was.Transitions); more > 0 {
-			return fmt.Sprintf("%s throttling, %d times", t.Level, more)
+			texts = append(texts, fmt.Sprintf("%s throttling for %v", t.Level, more))
+		} else if more := int64(t.Transitions - was.Transitions); more > 0 {
+			texts = append(texts, fmt.Sprintf("%s throttling, %d times", t.Level, more))
 		}
 	}
-	return ""
+	return strings.Join(texts, ", ")
 }
 
 // criticalText says what a critical warning means and what to do.
 func criticalText(w record.CriticalWarning, h record.Health) string {
 	switch w {
 	case record.CriticalSpare:
-		left, threshold := "", ""
-		if h.AvailableSpare != nil && h.AvailableSpareThreshold != nil {
-			left, threshold = fmt.Sprintf(" (%.0f %%)", 100**h.AvailableSpare), fmt.Sprintf(" (%.0f %%)", 100**h.AvailableSpareThreshold)
+		which := "the spare blocks are below the drive's threshold"
+		switch left, threshold := h.AvailableSpare, h.AvailableSpareThreshold; {
+		case left == nil || threshold == nil:
+		case *left <= *threshold:
+			which = fmt.Sprintf("the spare blocks (%.0f %%) are below the drive's threshold (%.0f %%)", 100**left, 100**threshold)
+		default:
+			which = fmt.Sprintf("the drive has too few spare blocks (%.0f %% are left on the whole, so perhaps in one endurance group)", 100**left)
 		}
-		return fmt.Sprintf("the spare blocks%s are below the drive's threshold%s: it may become read-only; replace it soon", left, threshold)
+		return which + ": it may become read-only; replace it soon"
 	case record.CriticalTemperature:
 		return "a temperature is beyond its threshold" + temperatureText(h) +
 			": the drive slows down or stops to protect itself; look at airflow, heat sink and fans"
@@ -109,12 +121,20 @@ func criticalText(w record.CriticalWarning, h record.Health) string {
 }
 
 func temperatureText(h record.Health) string {
-	for _, t := range h.Temperatures {
-		if t.Sensor == record.CompositeSensor {
-			return fmt.Sprintf(" (%d °C now)", t.Celsius)
-		}
+	if t := composite(h); t != nil {
+		return fmt.Sprintf(" (%d °C now)", *t)
 	}
 	return ""
+}
+
+// composite returns the temperature of the drive as a whole, in degrees Celsius; nil if it is not reported.
+func composite(h record.Health) *int {
+	for _, t := range h.Temperatures {
+		if t.Sensor == record.CompositeSensor {
+			return &t.Celsius
+		}
+	}
+	return nil
 }
 
 // NamespaceWarnings describes what is wrong with a namespace.
@@ -139,8 +159,17 @@ func (r *Recent) DiskWarnings(now record.DiskHealth) []record.Warning {
 	warn := func(code, format string, args ...any) {
 		list = append(list, record.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 	}
-	if now.Passed != nil && !*now.Passed {
-		warn(record.WarnDriveCritical, "the drive says that it is failing (SMART status): copy what is on it, and replace it")
+	switch failed := now.Passed != nil && !*now.Passed; {
+	case failed && now.TooHot:
+		degrees := ""
+		if t := now.TemperatureCelsius; t != nil {
+			degrees = fmt.Sprintf(" (%d °C)", *t)
+		}
+		warn(record.WarnDriveCritical, "its temperature%s is above the drive's limit: look at airflow, heat sink and fans", degrees)
+	case failed && now.Reason != "":
+		warn(record.WarnDriveCritical, failingText, ": "+now.Reason)
+	case failed:
+		warn(record.WarnDriveCritical, failingText, "")
 	}
 	if now.PercentageUsed != nil && *now.PercentageUsed > nearlyWorn {
 		warn(record.WarnWorn, wornText, 100**now.PercentageUsed)

@@ -17,7 +17,7 @@ import (
 // well returns the health of a controller without any problem.
 func well() record.Health {
 	return record.Health{
-		Identity: record.ControllerIdentity{Serial: "A"}, AvailableSpare: new(1.0), AvailableSpareThreshold: new(0.1), PercentageUsed: 0.02, MediaErrors: 3,
+		Identity: record.ControllerIdentity{Serial: "A"}, AvailableSpare: new(1.0), AvailableSpareThreshold: new(0.1), PercentageUsed: new(0.02), MediaErrors: new(uint64(3)),
 		Temperatures:           []record.Temperature{{Sensor: "1", Celsius: 90}, {Sensor: record.CompositeSensor, Celsius: 78}},
 		WarningTemperatureTime: new(3 * time.Minute), CriticalTemperatureTime: new(time.Minute), Throttling: []record.Throttling{{Level: "light", Transitions: 2, Time: time.Minute}, {Level: "heavy"}},
 	}
@@ -46,9 +46,27 @@ func TestWarnings(t *testing.T) {
 			n.CriticalWarnings = []record.CriticalWarning{record.CriticalPersistentMemory}
 		},
 			record.WarnDriveCritical, []string{"persistent memory region"}, true},
-		"worn":             {func(_, n *record.Health) { n.PercentageUsed = 0.91 }, record.WarnWorn, []string{"91 %"}, false},
+		"worn":             {func(_, n *record.Health) { n.PercentageUsed = new(0.91) }, record.WarnWorn, []string{"91 %"}, false},
 		"throttles longer": {func(_, n *record.Health) { n.Throttling[0].Time += 7 * time.Second }, record.WarnThrottling, []string{"light throttling for 7s"}, false},
-		"throttles again":  {func(_, n *record.Health) { n.Throttling[1].Transitions++ }, record.WarnThrottling, []string{"heavy throttling, 1 times"}, false},
+		"throttles lightly, then heavily": {func(_, n *record.Health) {
+			n.Throttling[0].Time += time.Second
+			n.Throttling[1].Time += 7 * time.Second
+		},
+			record.WarnThrottling, []string{"(light throttling for 1s, heavy throttling for 7s)"}, false},
+		"critically hot now": {func(b, n *record.Health) {
+			b.Identity.CriticalTemperature, n.Identity.CriticalTemperature = new(78), new(78)
+		},
+			record.WarnCriticallyHot, []string{"78 °C now, and its critical temperature is 78 °C"}, false},
+		"critically hot now, and the drive says so": {func(b, n *record.Health) {
+			b.Identity.CriticalTemperature, n.Identity.CriticalTemperature = new(78), new(78)
+			n.CriticalWarnings = []record.CriticalWarning{record.CriticalTemperature}
+		}, record.WarnDriveCritical, []string{"(78 °C now)"}, true},
+		"not yet critically hot": {func(b, n *record.Health) {
+			b.Identity.CriticalTemperature, n.Identity.CriticalTemperature = new(79), new(79)
+		}, "", nil, false},
+		"few spares in an endurance group": {func(_, n *record.Health) { n.CriticalWarnings = []record.CriticalWarning{record.CriticalSpare} },
+			record.WarnDriveCritical, []string{"too few spare blocks (100 % are left on the whole, so perhaps in one endurance group): it may become read-only"}, true},
+		"throttles again": {func(_, n *record.Health) { n.Throttling[1].Transitions++ }, record.WarnThrottling, []string{"heavy throttling, 1 times"}, false},
 		"critically hot": {func(_, n *record.Health) { n.CriticalTemperatureTime = new(2 * time.Minute) },
 			record.WarnCriticallyHot, []string{"above its critical temperature for 1 min of the last hour"}, false},
 		"warm for long": {func(_, n *record.Health) { n.WarningTemperatureTime = new(8 * time.Minute) },
@@ -57,10 +75,12 @@ func TestWarnings(t *testing.T) {
 		"few spares, without the drive's warning": {func(_, n *record.Health) { n.AvailableSpare = new(0.09) },
 			record.WarnFewSpares, []string{"9 % of its spare blocks are left", "threshold of 10 %"}, false},
 		"as many spares as the threshold": {func(_, n *record.Health) { n.AvailableSpare = new(0.1) }, "", nil, false},
-		"nine tenths worn":                {func(_, n *record.Health) { n.PercentageUsed = 0.9 }, "", nil, false},
-		"media errors":                    {func(_, n *record.Health) { n.MediaErrors = 5 }, record.WarnMediaErrors, []string{"2 new media errors", "5 in all"}, false},
-		"another drive came":              {func(b, n *record.Health) { b.Identity.Serial, n.MediaErrors = "B", 9 }, "", nil, false},
-		"counters began anew":             {func(b, _ *record.Health) { b.MediaErrors, b.Throttling[0].Time = 7, time.Hour }, "", nil, false},
+		"nine tenths worn":                {func(_, n *record.Health) { n.PercentageUsed = new(0.9) }, "", nil, false},
+		"media errors":                    {func(_, n *record.Health) { n.MediaErrors = new(uint64(5)) }, record.WarnMediaErrors, []string{"2 new media errors", "5 in all"}, false},
+		"its first media errors":          {func(b, _ *record.Health) { b.MediaErrors = nil }, record.WarnMediaErrors, []string{"3 new media errors", "3 in all"}, false},
+		"media errors are not reported":   {func(_, n *record.Health) { n.MediaErrors = nil }, "", nil, false},
+		"another drive came":              {func(b, n *record.Health) { b.Identity.Serial, n.MediaErrors = "B", new(uint64(9)) }, "", nil, false},
+		"counters began anew":             {func(b, _ *record.Health) { b.MediaErrors, b.Throttling[0].Time = new(uint64(7)), time.Hour }, "", nil, false},
 		"levels not told before":          {func(b, _ *record.Health) { b.Throttling, b.CriticalTemperatureTime = nil, nil }, "", nil, false},
 		"a level without meaning":         {func(b, n *record.Health) { n.Throttling[0].Level, n.Throttling[0].Time = "?", time.Hour; _ = b }, "", nil, false},
 	} {
@@ -95,7 +115,7 @@ func TestWarningsLookBackAsFarAsTheAlerts(t *testing.T) {
 	begin := time.Date(2026, 5, 4, 13, 0, 0, 0, time.UTC)
 	after := func(d time.Duration, warm, hot time.Duration, mediaErrors uint64) []string {
 		h := well()
-		h.Time, h.WarningTemperatureTime, h.CriticalTemperatureTime, h.MediaErrors = begin.Add(d), &warm, &hot, mediaErrors
+		h.Time, h.WarningTemperatureTime, h.CriticalTemperatureTime, h.MediaErrors = begin.Add(d), &warm, &hot, &mediaErrors
 		var codes []string
 		for _, w := range recent.Warnings(h) {
 			codes = append(codes, w.Code)
@@ -177,6 +197,21 @@ func TestDiskWarnings(t *testing.T) {
 	assert.Equal(t, []string{record.WarnDriveCritical, record.WarnWorn, record.WarnMediaErrors, record.WarnMediaErrors, record.WarnMediaErrors}, codes)
 	assert.Contains(t, got[4].Text, "3 sectors were replaced")
 	assert.True(t, health.Critical(got))
+}
+
+// A SAS drive says why it has not passed. Heat is no reason to replace it.
+func TestReasonsOfSASDrives(t *testing.T) {
+	text := func(h record.DiskHealth) string {
+		got := new(health.Recent).DiskWarnings(h)
+		require.Len(t, got, 1)
+		assert.Equal(t, record.WarnDriveCritical, got[0].Code)
+		return got[0].Text
+	}
+	hot, err := health.ParseSmartctl(answer(t, "built/sas-hot"))
+	require.NoError(t, err)
+	assert.Equal(t, "its temperature (71 °C) is above the drive's limit: look at airflow, heat sink and fans", text(hot))
+	assert.Equal(t, "the drive says that it is failing (SMART status: FIRMWARE IMPENDING FAILURE): copy what is on it, and replace it",
+		text(record.DiskHealth{Passed: new(false), Reason: "FIRMWARE IMPENDING FAILURE"}))
 }
 
 // Attribute 197 of a Crucial MX500 flips between 0 and 1 by itself; only a higher count is a

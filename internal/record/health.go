@@ -49,23 +49,23 @@ type Health struct {
 	Temperatures     []Temperature     `json:"temperatures"`
 
 	// AvailableSpare and its threshold are shares from 0 to 1. PercentageUsed is the used share of the life that the
-	// vendor expected, and may exceed 1. AvailableSpare is nil for a drive that has no spare blocks and no threshold
-	// for them, such as those that Linux exports over networks.
+	// vendor expected, and may exceed 1. They are nil for a drive that says nothing about its media, such as volumes in
+	// clouds and those that Linux exports over networks.
 	AvailableSpare          *float64 `json:"available_spare_ratio,omitempty"`
 	AvailableSpareThreshold *float64 `json:"available_spare_threshold_ratio,omitempty"`
-	PercentageUsed          float64  `json:"percentage_used_ratio"`
+	PercentageUsed          *float64 `json:"percentage_used_ratio,omitempty"`
 
 	// DataReadBytes and DataWrittenBytes are what the host transferred, in units of 512 000 bytes.
-	DataReadBytes     *uint64       `json:"data_read_bytes,omitempty"`
-	DataWrittenBytes  *uint64       `json:"data_written_bytes,omitempty"`
-	HostReadCommands  uint64        `json:"host_read_commands"`
-	HostWriteCommands uint64        `json:"host_write_commands"`
-	ControllerBusy    time.Duration `json:"controller_busy_ns"` // whole minutes
-	PowerCycles       uint64        `json:"power_cycles"`
-	PowerOn           time.Duration `json:"power_on_ns"` // whole hours
-	UnsafeShutdowns   uint64        `json:"unsafe_shutdowns"`
-	MediaErrors       uint64        `json:"media_errors"`
-	ErrorLogEntries   uint64        `json:"error_log_entries"`
+	DataReadBytes     *uint64        `json:"data_read_bytes,omitempty"`
+	DataWrittenBytes  *uint64        `json:"data_written_bytes,omitempty"`
+	HostReadCommands  *uint64        `json:"host_read_commands,omitempty"`
+	HostWriteCommands *uint64        `json:"host_write_commands,omitempty"`
+	ControllerBusy    time.Duration  `json:"controller_busy_ns"` // whole minutes
+	PowerCycles       *uint64        `json:"power_cycles,omitempty"`
+	PowerOn           *time.Duration `json:"power_on_ns,omitempty"` // whole hours
+	UnsafeShutdowns   *uint64        `json:"unsafe_shutdowns,omitempty"`
+	MediaErrors       *uint64        `json:"media_errors,omitempty"`
+	ErrorLogEntries   uint64         `json:"error_log_entries"`
 
 	// The time that the drive spent above its warning and its critical temperature, in whole minutes.
 	WarningTemperatureTime  *time.Duration `json:"warning_temperature_ns,omitempty"`
@@ -183,8 +183,11 @@ type DiskHealth struct {
 	Time time.Time `json:"time"`
 	// Asleep is true when the drive was in standby and was not woken. All other values are then unknown.
 	Asleep bool `json:"asleep,omitempty"`
-	// Passed is the drive's own assessment of its health.
+	// Passed is the drive's own assessment of its health. Reason says why a SAS drive has not passed; TooHot, that this is
+	// its temperature.
 	Passed             *bool  `json:"passed,omitempty"`
+	Reason             string `json:"reason,omitempty"`
+	TooHot             bool   `json:"too_hot,omitempty"`
 	TemperatureCelsius *int   `json:"temperature_celsius,omitempty"`
 	PowerOnHours       *int64 `json:"power_on_hours,omitempty"`
 	PowerCycles        *int64 `json:"power_cycles,omitempty"`

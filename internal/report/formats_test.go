@@ -25,6 +25,13 @@ func TestMarkdown(t *testing.T) {
 	golden(t, "markdown_compared.md", b.String())
 }
 
+// Spaces within the asterisks would be shown as asterisks.
+func TestMarkdownNamesTheRowOfANote(t *testing.T) {
+	var b strings.Builder
+	require.NoError(t, report.Markdown(&b, report.NewDocument(sheetRun(), nil)))
+	assert.Contains(t, b.String(), "\n- **random-read-qd1**: one I/O at a time, which takes 79.7 µs on average\n")
+}
+
 // The name of a drive or a path cannot become part of the markup.
 func TestMarkdownEscapes(t *testing.T) {
 	r := quickRun()

@@ -39,14 +39,14 @@ func healthFacts(h record.Health) document.Facts {
 			Name: "spare blocks", Value: given(h.AvailableSpare, func(share float64) string { return units.Percent(share) + " left" }),
 			More: given(h.AvailableSpareThreshold, func(share float64) string { return ", the drive warns below " + units.Percent(share) }),
 		},
-		{Name: "life used", Value: units.Percent(h.PercentageUsed)},
+		{Name: "life used", Value: given(h.PercentageUsed, units.Percent)},
 		movedFact("read", true, h.DataReadBytes, h.HostReadCommands),
 		movedFact("written", false, h.DataWrittenBytes, h.HostWriteCommands),
 		{Name: "busy", Value: lasted(h.ControllerBusy), Detail: true},
-		{Name: "power on", Value: hours(h.PowerOn)},
-		{Name: "power cycles", Value: units.Count(h.PowerCycles), Detail: true},
-		{Name: "unsafe shutdowns", Value: units.Count(h.UnsafeShutdowns)},
-		{Name: "media errors", Value: units.Count(h.MediaErrors)},
+		{Name: "power on", Value: given(h.PowerOn, hours)},
+		{Name: "power cycles", Value: given(h.PowerCycles, units.Count), Detail: true},
+		{Name: "unsafe shutdowns", Value: given(h.UnsafeShutdowns, units.Count)},
+		{Name: "media errors", Value: given(h.MediaErrors, units.Count)},
 		{Name: "error log", Value: units.Plural(h.ErrorLogEntries, "entry"), Detail: true},
 		{Name: "heat", Value: listed(
 			given(h.WarningTemperatureTime, func(d time.Duration) string { return lasted(d) + " above the warning temperature" }),
@@ -95,8 +95,8 @@ func temperatureFact(h record.Health) document.Fact {
 	return f
 }
 
-func movedFact(name string, detail bool, bytes *uint64, commands uint64) document.Fact {
-	in := units.Plural(commands, "command")
+func movedFact(name string, detail bool, bytes, commands *uint64) document.Fact {
+	in := given(commands, func(n uint64) string { return units.Plural(n, "command") })
 	if bytes == nil {
 		return document.Fact{Name: name, Value: in, More: "; the number of bytes is not reported", Detail: detail}
 	}
@@ -166,8 +166,11 @@ func diskFacts(d record.DiskHealth) document.Facts {
 		return document.Facts{{Name: "state", Value: "asleep", More: ": it was not woken, so nothing else is known"}}
 	}
 	status := given(d.Passed, func(passed bool) string {
-		if passed {
+		switch {
+		case passed:
 			return "passed"
+		case d.TooHot:
+			return "too hot"
 		}
 		return "failing"
 	})

@@ -15,7 +15,7 @@ import (
 func TestEveryFieldOfHealthIsShown(t *testing.T) {
 	fresh := func() record.Health {
 		h := *recordtest.Snapshot().Controllers[0].Health
-		h.CriticalWarnings, h.MediaErrors = record.CriticalWarnings(), 1
+		h.CriticalWarnings = record.CriticalWarnings()
 		return h
 	}
 	facts := func(h record.Health) any {

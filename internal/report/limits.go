@@ -92,33 +92,28 @@ func sheetSection(r record.RunReport) []document.Section {
 	}}
 }
 
-// sheetSentence names the smallest share that is known, and the figures of which none is known or measured.
+// sheetSentence names the smallest share that is certain, those that are not, and the figures that no step measured.
 func sheetSentence(r record.RunReport) string {
-	var known, unknown []record.SheetShare
-	var missing []string
+	var certain []record.SheetShare
+	var uncertain, missing []string
 	for _, s := range r.Analysis.DataSheet {
 		switch {
 		case s.Step == "":
 			missing = append(missing, s.Figure)
 		case len(s.Codes) > 0:
-			unknown = append(unknown, s)
+			uncertain = append(uncertain, fmt.Sprintf("%s, %s%s", s.Figure, units.Percent(s.Share), noteOf(sheetWarnings(r, s))))
 		default:
-			known = append(known, s)
+			certain = append(certain, s)
 		}
 	}
 	text := ""
-	if len(known) > 0 {
-		lowest := slices.MinFunc(known, func(a, b record.SheetShare) int { return cmp.Compare(a.Share, b.Share) })
+	if len(certain) > 0 {
+		lowest := slices.MinFunc(certain, func(a, b record.SheetShare) int { return cmp.Compare(a.Share, b.Share) })
 		text = fmt.Sprintf("The drive is furthest from its data sheet in %s: %s measured, %s promised, %s%s.", lowest.Figure,
 			sheetFigure(lowest.Unit, lowest.Measured), sheetFigure(lowest.Unit, lowest.Promised), units.Percent(lowest.Share), noteOf(sheetWarnings(r, lowest)))
 	}
-	var figures, codes []string
-	for _, s := range unknown {
-		figures, codes = append(figures, s.Figure), append(codes, s.Codes...)
-	}
-	if len(unknown) > 0 {
-		slices.Sort(codes)
-		text += fmt.Sprintf(" The share is not known of %s: steps did not measure the drive alone (%s).", strings.Join(figures, ", "), strings.Join(slices.Compact(codes), ", "))
+	if len(uncertain) > 0 {
+		text += " These shares are uncertain, because steps did not measure the drive alone: " + strings.Join(uncertain, "; ") + "."
 	}
 	if len(missing) > 0 {
 		text += fmt.Sprintf(" No step measured %s.", strings.Join(missing, ", "))
@@ -126,7 +121,7 @@ func sheetSentence(r record.RunReport) string {
 	return strings.TrimSpace(text)
 }
 
-// sheetWarnings returns the warnings behind a share: those of its step, and those by which the share is not known.
+// sheetWarnings returns the warnings behind a share: those by which it is uncertain, and those of its step.
 func sheetWarnings(r record.RunReport, share record.SheetShare) []record.Warning {
 	var all []record.Warning
 	for _, code := range share.Codes {

@@ -34,6 +34,8 @@ func (r SmartRow) blocks() []document.Block {
 	case c.Disk != nil && c.Disk.Asleep:
 	case c.Disk != nil && c.Disk.Passed == nil:
 		blocks = append(blocks, document.Sentence("The drive does not say whether it is failing."))
+	case c.Health != nil && c.Health.PercentageUsed == nil && c.Health.MediaErrors == nil:
+		blocks = append(blocks, document.Sentence("The drive reports nothing wrong, and neither its wear nor its media errors."))
 	default:
 		blocks = append(blocks, document.Sentence("The drive reports nothing wrong."))
 	}

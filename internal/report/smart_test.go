@@ -37,8 +37,8 @@ func TestSmartOfADriveInTrouble(t *testing.T) {
 		{Code: record.WarnWorn, Text: "104 % of the rated endurance is used"},
 	}
 	h := c.Health
-	h.AvailableSpare, h.PercentageUsed, h.MediaErrors, h.ErrorLogEntries = new(0.05), 1.04, 1, math.MaxUint64
-	h.DataReadBytes, h.UnsafeShutdowns = nil, 1
+	h.AvailableSpare, h.PercentageUsed, h.MediaErrors, h.ErrorLogEntries = new(0.05), new(1.04), new(uint64(1)), math.MaxUint64
+	h.DataReadBytes, h.UnsafeShutdowns = nil, new(uint64(1))
 	h.WarningTemperatureTime, h.CriticalTemperatureTime = new(90*time.Minute), new(2*time.Minute)
 	h.Throttling = []record.Throttling{{Level: "light", Transitions: 11, Time: time.Hour}, {Level: "heavy", Transitions: 1, Time: time.Minute}}
 	h.Features.Coalescing = &record.Coalescing{Threshold: 11, Time: 200 * time.Microsecond}

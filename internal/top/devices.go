@@ -119,7 +119,7 @@ func (d *devices) chosen(all []listed) ([]listed, error) {
 				continue
 			}
 			if i = slices.IndexFunc(all, func(l listed) bool { return l.Number == found.Number }); i < 0 {
-				problems = append(problems, fmt.Errorf("%s: it has no size: there is no medium in it", name))
+				problems = append(problems, fmt.Errorf("%s: %s", name, device.NoSize(found)))
 				continue
 			}
 		}

@@ -241,7 +241,7 @@ func Notes(s Sample) []Line {
 	for _, p := range s.Problems {
 		notes = append(notes, line(Warn, p))
 	}
-	if len(s.Devices) == 0 {
+	if len(s.Devices)+len(s.Problems) == 0 {
 		notes = append(notes, line(Plain, "There is no whole disk here; --all or the key a shows all devices."))
 	}
 	return notes

@@ -22,10 +22,12 @@ func facts(v healthView) map[string]string {
 func TestHealthOnThePage(t *testing.T) {
 	perIO, remote, none := 0.25, uint64(1234), uint64(0)
 	interrupts := &record.Interrupts{PerIO: &perIO, Remote: &remote, Span: time.Minute}
+	three, twelve, sixteen := uint64(3), uint64(12), uint64(16)
 	written, queues, passed, temperature, hours, sectors, used := uint64(96_123_456_512_000), 16, false, 31, int64(48), int64(6), 0.5
 	health := &record.Health{
 		Temperatures:   []record.Temperature{{Sensor: "1", Celsius: 99}, {Sensor: record.CompositeSensor, Celsius: 38}},
-		AvailableSpare: new(1.0), PercentageUsed: 0.02, DataWrittenBytes: &written, PowerOn: 11034 * time.Hour, MediaErrors: 3, UnsafeShutdowns: 12,
+		AvailableSpare: new(1.0), PercentageUsed: new(0.02), DataWrittenBytes: &written, HostWriteCommands: &sixteen,
+		PowerOn: new(11034 * time.Hour), MediaErrors: &three, UnsafeShutdowns: &twelve,
 		Features: record.Features{IOQueues: &queues},
 	}
 	views := newHealthViews([]record.Controller{

@@ -20,13 +20,13 @@ func TestDecodeSMARTBuilt(t *testing.T) {
 		AvailableSpareThreshold: 10,
 		PercentageUsed:          105,
 		EnduranceGroupWarnings:  GroupWarningSpare | GroupWarningReliability,
-		DataUnitsRead:           DataUnits{High: 1, Low: 3},
-		DataUnitsWritten:        DataUnits{Low: 100_000_000},
+		DataReadBytes:           &Uint128{High: 512_000, Low: 3 * 512_000},
+		DataWrittenBytes:        &Uint128{Low: 51_200_000_000_000},
 		HostReadCommands:        Uint128{Low: 31_574_523_925},
 		HostWriteCommands:       Uint128{Low: 987_654_321},
-		ControllerBusy:          Minutes{Low: 12_345},
+		ControllerBusyMinutes:   Uint128{Low: 12_345},
 		PowerCycles:             Uint128{Low: 42},
-		PowerOn:                 Hours{Low: 10_846},
+		PowerOnHours:            Uint128{Low: 10_846},
 		UnsafeShutdowns:         Uint128{Low: 7},
 		MediaErrors:             Uint128{Low: 3},
 		ErrorLogEntries:         Uint128{High: math.MaxUint64, Low: math.MaxUint64},
@@ -38,11 +38,7 @@ func TestDecodeSMARTBuilt(t *testing.T) {
 	assert.Equal(t, want, got)
 	assert.True(t, got.CriticalWarnings.Has(WarningTemperature))
 	assert.False(t, got.CriticalWarnings.Has(WarningTemperature|WarningSpare))
-	assert.Equal(t, "51200000000000", got.DataUnitsWritten.Bytes().String())
-	assert.Equal(t, "9444732965739290427392000", DataUnits{High: 1}.Bytes().String(), "2^64 units lose nothing")
 	assert.InDelta(t, 1.05, got.PercentageUsed.Ratio(), 1e-12)
-	assert.Equal(t, "740700", got.ControllerBusy.Seconds().String())
-	assert.Equal(t, "39045600", got.PowerOn.Seconds().String())
 }
 
 func TestDecodeErrorLogBuilt(t *testing.T) {
@@ -64,6 +60,15 @@ func TestDecodeErrorLogBuilt(t *testing.T) {
 			LBA:             16384,
 			NamespaceID:     1,
 			CommandSpecific: 0x1122334455667788,
+		},
+		{
+			Count:           41,
+			SubmissionQueue: new(uint16(3)),
+			CommandID:       new(uint16(0x0102)),
+			Opcode:          new(uint8(0x7D)),
+			CommandSet:      new(CommandSetZoned),
+			Status:          0x1BC,
+			NamespaceID:     1,
 		},
 	}
 	assert.Equal(t, want, got)
@@ -105,10 +110,10 @@ func TestDecodeEnduranceGroupBuilt(t *testing.T) {
 		AvailableSpare:           90,
 		AvailableSpareThreshold:  5,
 		PercentageUsed:           12,
-		EnduranceEstimate:        &BillionBytes{Low: 2000},
-		DataRead:                 BillionBytes{Low: 1000},
-		DataWritten:              BillionBytes{Low: 500},
-		MediaWritten:             BillionBytes{Low: 750},
+		EnduranceEstimateBytes:   &Uint128{Low: 2_000_000_000_000},
+		DataReadBytes:            &Uint128{Low: 1_000_000_000_000},
+		DataWrittenBytes:         &Uint128{Low: 500_000_000_000},
+		MediaWrittenBytes:        &Uint128{Low: 750_000_000_000},
 		HostReadCommands:         Uint128{High: 1, Low: 1},
 		HostWriteCommands:        Uint128{Low: 2},
 		MediaErrors:              Uint128{Low: 3},
@@ -117,7 +122,6 @@ func TestDecodeEnduranceGroupBuilt(t *testing.T) {
 		UnallocatedCapacityBytes: &Uint128{Low: 1 << 20},
 	}
 	assert.Equal(t, want, got)
-	assert.Equal(t, "2000000000000", got.EnduranceEstimate.Bytes().String())
 }
 
 func TestDecodeOCPSMARTBuilt(t *testing.T) {
@@ -164,6 +168,21 @@ func TestDecodeOCPSMARTVersionsAndVendors(t *testing.T) {
 	assert.Nil(t, got.PCIeLinkRetrains)
 	assert.Nil(t, got.PowerStateChanges)
 	assert.Nil(t, got.CapacitorHealthPercent, "a drive without capacitors")
+
+	newest := built(t, "ocp-smart")
+	copy(newest[208:], "GDC7202Q\x80\x00\x02\x00\x01\x00\x47\x00\x09")
+	got, err = DecodeOCPSMART(newest)
+	require.NoError(t, err)
+	assert.Equal(t, OCPSMART{}.MediaDies, got.MediaDies, "reserved in version 3")
+	assert.Empty(t, got.LowestFirmware)
+	newest[494] = 5
+	got, err = DecodeOCPSMART(newest)
+	require.NoError(t, err)
+	assert.Equal(t, &MediaDies{Total: 128, TolerableFailures: 2, Offline: 1}, got.MediaDies)
+	assert.Equal(t, "GDC7202Q", got.LowestFirmware)
+	assert.Equal(t, new(Celsius(71)), got.MaximumTemperature)
+	assert.Equal(t, new(uint64(9)), got.AverageEraseCount)
+	assert.Equal(t, new(uint32(0)), got.CommandTimeouts)
 
 	other := built(t, "ocp-smart")
 	other[511]++
@@ -225,4 +244,17 @@ func TestDecodeAutonomousPowerBuilt(t *testing.T) {
 	want.Transitions[1] = &IdleTransition{After: 100 * time.Millisecond, State: 3}
 	want.Transitions[3] = &IdleTransition{After: 2 * time.Second, State: 4}
 	assert.Equal(t, want, got)
+}
+
+// An amount of 0 says that it is not reported (Figures 207 and 219), as of volumes in clouds.
+func TestAmountsThatAreNotReported(t *testing.T) {
+	smart, err := DecodeSMART(make([]byte, smartBytes))
+	require.NoError(t, err)
+	assert.Nil(t, smart.DataReadBytes)
+	assert.Nil(t, smart.DataWrittenBytes)
+	group, err := DecodeEnduranceGroup(make([]byte, enduranceGroupBytes))
+	require.NoError(t, err)
+	assert.Nil(t, group.DataReadBytes)
+	assert.Nil(t, group.DataWrittenBytes)
+	assert.Nil(t, group.MediaWrittenBytes)
 }

@@ -2,6 +2,7 @@ package nvme
 
 import (
 	"encoding/json"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -177,26 +178,27 @@ func TestSMARTAgreesWithNVMeCLI(t *testing.T) {
 	want := seenByNVMeCLI[seen](t, "smart")
 	got, err := DecodeSMART(captured(t, "smart"))
 	require.NoError(t, err)
+	units := func(bytes Uint128) string { return new(big.Int).Div(bytes.Big(), big.NewInt(512_000)).String() }
 	assert.Equal(t, want, seen{
 		CriticalWarning: uint8(got.CriticalWarnings),
 		Temperature:     int(*got.Temperature) + 273,
 		Spare:           uint8(got.AvailableSpare),
 		Threshold:       uint8(got.AvailableSpareThreshold),
 		Used:            uint8(got.PercentageUsed),
-		UnitsRead:       Uint128(got.DataUnitsRead).String(),
-		UnitsWritten:    Uint128(got.DataUnitsWritten).String(),
+		UnitsRead:       units(*got.DataReadBytes),
+		UnitsWritten:    units(*got.DataWrittenBytes),
 		Reads:           got.HostReadCommands.String(),
 		Writes:          got.HostWriteCommands.String(),
-		Busy:            Uint128(got.ControllerBusy).String(),
+		Busy:            got.ControllerBusyMinutes.String(),
 		PowerCycles:     got.PowerCycles.String(),
-		PowerOnHours:    Uint128(got.PowerOn).String(),
+		PowerOnHours:    got.PowerOnHours.String(),
 		UnsafeShutdowns: got.UnsafeShutdowns.String(),
 		MediaErrors:     got.MediaErrors.String(),
 		ErrorLogEntries: got.ErrorLogEntries.String(),
 		WarningTime:     int(got.WarningTemperatureTime.Minutes()),
 		CriticalTime:    int(got.CriticalTemperatureTime.Minutes()),
 	})
-	assert.NotZero(t, got.DataUnitsWritten, "a page of zeros would prove nothing")
+	assert.NotZero(t, got.DataWrittenBytes, "a page of zeros would prove nothing")
 	assert.Equal(t, WarningTemperature|WarningBackup, got.CriticalWarnings)
 	assert.Equal(t, [8]*Celsius{}, got.TemperatureSensors)
 }

@@ -1,6 +1,9 @@
 package nvme
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Controller describes a controller and what it supports: the Identify Controller data
 // structure, CNS 01h (Figure 313). Values that the controller does not report are nil.
@@ -76,6 +79,21 @@ const (
 	ControllerTypeDiscovery      ControllerType = 2
 	ControllerTypeAdministrative ControllerType = 3
 )
+
+// String names the type.
+func (t ControllerType) String() string {
+	switch t {
+	case ControllerTypeNotReported:
+		return "not reported"
+	case ControllerTypeIO:
+		return "i/o"
+	case ControllerTypeDiscovery:
+		return "discovery"
+	case ControllerTypeAdministrative:
+		return "administrative"
+	}
+	return fmt.Sprintf("unknown type %02xh", uint8(t))
+}
 
 // DecodeController decodes the 4096 bytes of Identify, CNS 01h.
 func DecodeController(b []byte) (Controller, error) {

@@ -107,11 +107,16 @@ func TestRefusedCommandsAreNotRepeated(t *testing.T) {
 		sent   int // of 3 attempts
 		is     error
 	}{
-		{"do not retry", 0x4006, 1, nil},
+		{"do not retry", 0x410A, 1, nil},
+		{"do not retry, by the vendor", 0x4755, 1, nil},
 		{"do not retry, denied", 0x4015, 1, fs.ErrPermission},
+		{"internal error, whatever it says", 0x4006, 3, nil}, // of a drive until its reset; nvmet without memory
+		{"until the controller is ready", 0x400C, 3, nil},    // nvmet_check_ctrl_status
+		{"of reading the log from the media", 0x4281, 3, nil},
 		{"not implemented, without saying do not retry", 0x0109, 1, errors.ErrUnsupported},
 		{"passing", 0x0006, 3, nil},
 		{"until a sanitize operation ends", 0x401D, 3, nil},
+		{"until a failed sanitize operation is done again", 0x401C, 3, nil},
 		{"until the media are ready", 0x4024, 3, nil},
 		{"until the namespace is ready", 0x4082, 3, nil},
 		{"until a format ends", 0x4084, 3, nil},

@@ -11,13 +11,14 @@
 //	if err != nil {
 //		return err // errors.Is(err, fs.ErrPermission): CAP_SYS_ADMIN is missing
 //	}
-//	fmt.Println(smart.PercentageUsed, smart.DataUnitsWritten.Bytes())
+//	fmt.Println(smart.PercentageUsed, smart.PowerOnHours)
 //
 // It owns the binary formats, the translation of statuses and errnos into errors, and the rule
 // that a drive is asked only for what it says it supports. A refused command adds an entry to
 // the drive's error log, and monitoring that fills the log of a healthy drive raises alarms of
 // its own. Something that a drive does not have is [errors.ErrUnsupported] or a nil pointer,
 // never a zero. Temperatures are in degrees Celsius, sizes in bytes; times have a unit.
+// Structures survive a round trip through JSON.
 //
 // It does not send commands that touch user data, except Format NVM of one namespace by a
 // [Formatter]. It has no Sanitize, firmware download or namespace management, and of the vendor

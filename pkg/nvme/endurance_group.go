@@ -13,12 +13,14 @@ type EnduranceGroup struct {
 	AvailableSpareThreshold Percent
 	PercentageUsed          Percent // may exceed 100; 255 means more than 254
 
-	// EnduranceEstimate is how much data can be written over the group's life under the
-	// workload that the vendor assumes; nil when not reported.
-	EnduranceEstimate *BillionBytes
-	DataRead          BillionBytes
-	DataWritten       BillionBytes
-	MediaWritten      BillionBytes // by the host and by the controller
+	// EnduranceEstimateBytes is how much data can be written over the group's life under the
+	// workload that the vendor assumes. The drive rounds it and the amounts below up to
+	// billions of bytes. They are nil when not reported; the amounts also while they are zero.
+	EnduranceEstimateBytes *Uint128
+	DataReadBytes          *Uint128
+	DataWrittenBytes       *Uint128
+	MediaWrittenBytes      *Uint128 // by the host and by the controller
+
 	HostReadCommands  Uint128
 	HostWriteCommands Uint128
 	MediaErrors       Uint128
@@ -41,7 +43,15 @@ const (
 // Has reports whether all of w are set.
 func (e EnduranceGroupWarnings) Has(w EnduranceGroupWarnings) bool { return e&w == w }
 
-const enduranceGroupBytes = 512
+// String lists the warnings: "spare, read-only", or "none".
+func (e EnduranceGroupWarnings) String() string {
+	return words(uint8(e), "spare", "", "reliability", "read-only")
+}
+
+const (
+	enduranceGroupBytes = 512
+	billion             = 1_000_000_000
+)
 
 // EnduranceGroup reads the log of one endurance group (CTRATT bit 4).
 // Namespace.EnduranceGroup gives the group of a namespace. For an id of 0 or above the
@@ -77,10 +87,11 @@ func DecodeEnduranceGroup(b []byte) (EnduranceGroup, error) {
 		AvailableSpareThreshold: Percent(p[4]),
 		PercentageUsed:          Percent(p[5]),
 
-		EnduranceEstimate: reported(BillionBytes(p.u128(32))),
-		DataRead:          BillionBytes(p.u128(48)),
-		DataWritten:       BillionBytes(p.u128(64)),
-		MediaWritten:      BillionBytes(p.u128(80)),
+		EnduranceEstimateBytes: reported(p.u128(32).Times(billion)),
+		DataReadBytes:          reported(p.u128(48).Times(billion)),
+		DataWrittenBytes:       reported(p.u128(64).Times(billion)),
+		MediaWrittenBytes:      reported(p.u128(80).Times(billion)),
+
 		HostReadCommands:  p.u128(96),
 		HostWriteCommands: p.u128(112),
 		MediaErrors:       p.u128(128),

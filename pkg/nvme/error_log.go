@@ -11,7 +11,11 @@ type ErrorEntry struct {
 	// belong to a single command.
 	SubmissionQueue *uint16
 	CommandID       *uint16
-	Status          Status
+	// Opcode is that of the command, and CommandSet its command set if it is not an admin
+	// command (on queue 0); nil also for a log page older than revision 2.0.
+	Opcode     *uint8
+	CommandSet *CommandSet
+	Status     Status
 	// Parameter locates the wrong parameter; nil when the error is not about a parameter.
 	Parameter   *ParameterLocation
 	LBA         uint64 // first block that failed, if the error is about blocks
@@ -69,10 +73,13 @@ func DecodeErrorLog(b []byte) ([]ErrorEntry, error) {
 
 func decodeErrorEntry(p page) ErrorEntry {
 	queue, command, location := p.u16(8), p.u16(10), p.u16(14)
+	names := p[63] >= 1 && command != 0xFFFF // version of the log page
 	return ErrorEntry{
 		Count:           p.u64(0),
 		SubmissionQueue: onlyIf(queue != 0xFFFF, queue),
 		CommandID:       onlyIf(command != 0xFFFF, command),
+		Opcode:          onlyIf(names, p[31]),
+		CommandSet:      onlyIf(names && queue != 0, CommandSet(p[30])),
 		Status:          Status(p.u16(12) >> 1), // bit 0 is the phase tag
 		Parameter: onlyIf(location != 0xFFFF, ParameterLocation{
 			Byte: uint8(location),

@@ -1,6 +1,7 @@
 package nvme_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,8 +49,10 @@ func Example() {
 		return
 	}
 	fmt.Println("used:", smart.PercentageUsed)
-	fmt.Println("written:", smart.DataUnitsWritten.Bytes(), "bytes")
-	if smart.Temperature != nil { // drives need not report it
+	if smart.DataWrittenBytes != nil { // drives need not report it
+		fmt.Println("written:", *smart.DataWrittenBytes, "bytes")
+	}
+	if smart.Temperature != nil {
 		fmt.Println("temperature:", *smart.Temperature)
 	}
 	// Output:
@@ -83,7 +86,8 @@ func ExampleFeatureWriter() {
 }
 
 func ExampleUint128() {
-	units := nvme.DataUnits{High: 1} // 2⁶⁴ units, which do not fit in 64 bits
-	fmt.Println(units.Bytes(), units.Bytes().Float64())
-	// Output: 9444732965739290427392000 9.44473296573929e+24
+	counter := nvme.Uint128{High: 1} // 2⁶⁴, which does not fit in 64 bits
+	text, err := json.Marshal(counter)
+	fmt.Println(counter, counter.Float64(), string(text), err)
+	// Output: 18446744073709551616 1.8446744073709552e+19 "18446744073709551616" <nil>
 }

@@ -145,6 +145,13 @@ func TestOCPSMART(t *testing.T) {
 			}, nil,
 		},
 		{
+			"by uuid, listed more than once", map[int][]byte{offsetCTRATT: {0, 2}},
+			func(s *nvmetest.Script) {
+				s.On(identifyUUIDs).Return(bytes.Repeat(uuids[3*32:4*32], 128))
+				s.On(byIndex(1)).Return(page)
+			}, nil,
+		},
+		{
 			"by the list of log pages", map[int][]byte{offsetLPA: {0x20}},
 			func(s *nvmetest.Script) {
 				s.On(logPage(nvme.LogSupportedPages)).Return(supportedPages(nvme.LogOCPSMART))

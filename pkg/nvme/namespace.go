@@ -1,6 +1,9 @@
 package nvme
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+	"fmt"
+)
 
 // Namespace is the size and format of a namespace: the Identify Namespace data
 // structure of the NVM Command Set Specification, revision 1.0d (Figure 97), CNS 00h. A
@@ -74,6 +77,19 @@ const (
 	DeallocatedOnes        DeallocatedRead = 2
 )
 
+// String says what is returned.
+func (d DeallocatedRead) String() string {
+	switch d {
+	case DeallocatedNotReported:
+		return "not reported"
+	case DeallocatedZeros:
+		return "zeros"
+	case DeallocatedOnes:
+		return "ones"
+	}
+	return fmt.Sprintf("unknown %xh", uint8(d))
+}
+
 // PreferredIO holds the sizes and alignments that suit the namespace best, in blocks. Those of
 // deallocation are nil when the namespace only reports them in a structure that is not read here
 // (NPDGL and NPDAL).
@@ -91,11 +107,36 @@ type NGUID [16]byte
 // String returns the identifier in hexadecimal.
 func (g NGUID) String() string { return hex.EncodeToString(g[:]) }
 
+// MarshalText returns what String does.
+func (g NGUID) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads what String returns.
+func (g *NGUID) UnmarshalText(text []byte) error { return decodeHex(g[:], string(text)) }
+
 // EUI64 is the permanent, globally unique 8-byte identifier of a namespace.
 type EUI64 [8]byte
 
 // String returns the identifier in hexadecimal.
 func (e EUI64) String() string { return hex.EncodeToString(e[:]) }
+
+// MarshalText returns what String does.
+func (e EUI64) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText reads what String returns.
+func (e *EUI64) UnmarshalText(text []byte) error { return decodeHex(e[:], string(text)) }
+
+// decodeHex reads an identifier. It leaves id unchanged if the text is not one.
+func decodeHex(id []byte, text string) error {
+	b, err := hex.DecodeString(text)
+	if err == nil && len(b) != len(id) {
+		err = fmt.Errorf("%d bytes in hexadecimal, want %d", len(b), len(id))
+	}
+	if err != nil {
+		return fmt.Errorf("read an identifier: %w", err)
+	}
+	copy(id, b)
+	return nil
+}
 
 // DecodeNamespace decodes the 4096 bytes of Identify, CNS 00h.
 func DecodeNamespace(b []byte) (Namespace, error) {

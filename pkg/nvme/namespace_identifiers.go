@@ -3,6 +3,7 @@ package nvme
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // NamespaceIdentifiers holds the permanent identifiers of a namespace, and its command
@@ -24,12 +25,33 @@ const (
 	CommandSetZoned    CommandSet = 2
 )
 
+// String names the command set.
+func (c CommandSet) String() string {
+	switch c {
+	case CommandSetNVM:
+		return "nvm"
+	case CommandSetKeyValue:
+		return "key value"
+	case CommandSetZoned:
+		return "zoned"
+	}
+	return fmt.Sprintf("unknown command set %02xh", uint8(c))
+}
+
 // UUID is a universally unique identifier of RFC 9562, in network byte order.
 type UUID [16]byte
 
 // String returns the identifier in groups of 8, 4, 4, 4 and 12 digits.
 func (u UUID) String() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
+}
+
+// MarshalText returns what String does.
+func (u UUID) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// UnmarshalText reads what String returns.
+func (u *UUID) UnmarshalText(text []byte) error {
+	return decodeHex(u[:], strings.ReplaceAll(string(text), "-", ""))
 }
 
 // DecodeNamespaceIdentifiers decodes the 4096 bytes of Identify, CNS 03h: Namespace

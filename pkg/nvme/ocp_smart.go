@@ -10,7 +10,7 @@ var ErrOtherLog = errors.New("log page of another format")
 
 // OCPSMART holds what drives for large data centres report beyond [SMART]: the SMART /
 // Health Information Extended log, log identifier C0h, of the OCP Datacenter NVMe SSD
-// Specification, revision 2.0.
+// Specification, revision 2.0, and what later revisions added.
 type OCPSMART struct {
 	PhysicalMediaWrittenBytes Uint128 // by the host and by the controller
 	PhysicalMediaReadBytes    Uint128
@@ -49,6 +49,19 @@ type OCPSMART struct {
 	LogPageVersion    uint16
 	PCIeLinkRetrains  *uint64 // from version 2
 	PowerStateChanges *uint64 // from version 2
+	// LowestFirmware is the oldest firmware revision that the drive accepts; "" before version 4.
+	LowestFirmware     string
+	MediaDies          *MediaDies // from version 5, as are the following
+	MaximumTemperature *Celsius   // the highest composite temperature ever; nil also when not reported
+	AverageEraseCount  *uint64
+	CommandTimeouts    *uint32
+}
+
+// MediaDies counts the dies of the media.
+type MediaDies struct {
+	Total             uint16
+	TolerableFailures uint16 // how many may fail before the drive fails
+	Offline           uint16
 }
 
 // BadBlocks counts the media blocks that were taken out of use.
@@ -116,7 +129,7 @@ func (d *Device) ocpUUIDIndex() (uint8, error) {
 			return 0, err
 		}
 		for i, uuid := range uuids {
-			if uuid.String() == ocpUUID {
+			if uuid.String() == ocpUUID && (index == 0 || i < index) { // some drives list it more than once
 				index = i
 			}
 		}
@@ -135,7 +148,7 @@ func DecodeOCPSMART(b []byte) (OCPSMART, error) {
 		return OCPSMART{}, fmt.Errorf("decode %v: guid %x: %w: %w", LogOCPSMART, guid, ErrOtherLog, errors.ErrUnsupported)
 	}
 	version := p.u16(494)
-	return OCPSMART{
+	s := OCPSMART{
 		PhysicalMediaWrittenBytes: p.u128(0),
 		PhysicalMediaReadBytes:    p.u128(16),
 		BadUserBlocks:             BadBlocks{Count: p.u48(32), Normalized: p.u16(38)},
@@ -167,5 +180,16 @@ func DecodeOCPSMART(b []byte) (OCPSMART, error) {
 		LogPageVersion:    version,
 		PCIeLinkRetrains:  onlyIf(version >= 2, p.u64(192)),
 		PowerStateChanges: onlyIf(version >= 2, p.u64(200)),
-	}, nil
+	}
+	if version >= 4 {
+		s.LowestFirmware = p.text(208, 8)
+	}
+	if version >= 5 {
+		s.MediaDies = &MediaDies{Total: p.u16(216), TolerableFailures: p.u16(218), Offline: p.u16(220)}
+		if t := p[222]; t != 0 {
+			s.MaximumTemperature = new(Celsius(t))
+		}
+		s.AverageEraseCount, s.CommandTimeouts = new(p.u64(224)), new(p.u32(232))
+	}
+	return s, nil
 }

@@ -63,6 +63,9 @@ const (
 	count8 = 0x0807060504030201
 )
 
+// count12 has room for the factor of an amount.
+func count12() Uint128 { return Uint128{High: 0x0C0B0A09, Low: count8} }
+
 func count16() Uint128 { return Uint128{High: 0x100F0E0D0C0B0A09, Low: count8} }
 
 func TestControllerOffsets(t *testing.T) {
@@ -134,6 +137,7 @@ func TestPowerStateOffsets(t *testing.T) {
 	type p = PowerState
 	testOffsets(t, 32, make([]byte, 32), decode, []field[p]{
 		{"MP in centiwatts", 0, []byte{100, 0, 0, 0}, func(p *p) { p.MaximumWatts = new(1.0) }},
+		{"MP that is no binary fraction", 0, []byte{57, 0, 0, 0}, func(p *p) { p.MaximumWatts = new(0.57) }},
 		{"MP in 0.1 mW", 0, []byte{0x10, 0x27, 0, 1}, func(p *p) { p.MaximumWatts = new(1.0) }},
 		{"NOPS", 3, []byte{2}, func(p *p) { p.NonOperational = true }},
 		{"RRT", 12, []byte{0xFF}, func(p *p) { p.RelativeReadThroughput = 31 }},
@@ -240,13 +244,13 @@ func TestSMARTOffsets(t *testing.T) {
 		{"available spare threshold", 4, []byte{10}, func(s *s) { s.AvailableSpareThreshold = 10 }},
 		{"percentage used", 5, []byte{255}, func(s *s) { s.PercentageUsed = 255 }},
 		{"endurance groups", 6, []byte{0x0D}, func(s *s) { s.EnduranceGroupWarnings = 0x0D }},
-		{"data units read", 32, count(16), func(s *s) { s.DataUnitsRead = DataUnits(count16()) }},
-		{"data units written", 48, count(16), func(s *s) { s.DataUnitsWritten = DataUnits(count16()) }},
+		{"data units read", 32, count(12), func(s *s) { s.DataReadBytes = new(count12().Times(512_000)) }},
+		{"data units written", 48, count(12), func(s *s) { s.DataWrittenBytes = new(count12().Times(512_000)) }},
 		{"host read commands", 64, count(16), func(s *s) { s.HostReadCommands = count16() }},
 		{"host write commands", 80, count(16), func(s *s) { s.HostWriteCommands = count16() }},
-		{"controller busy time", 96, count(16), func(s *s) { s.ControllerBusy = Minutes(count16()) }},
+		{"controller busy time", 96, count(16), func(s *s) { s.ControllerBusyMinutes = count16() }},
 		{"power cycles", 112, count(16), func(s *s) { s.PowerCycles = count16() }},
-		{"power on hours", 128, count(16), func(s *s) { s.PowerOn = Hours(count16()) }},
+		{"power on hours", 128, count(16), func(s *s) { s.PowerOnHours = count16() }},
 		{"unsafe shutdowns", 144, count(16), func(s *s) { s.UnsafeShutdowns = count16() }},
 		{"media errors", 160, count(16), func(s *s) { s.MediaErrors = count16() }},
 		{"error log entries", 176, count(16), func(s *s) { s.ErrorLogEntries = count16() }},
@@ -297,6 +301,7 @@ func TestErrorLogOffsets(t *testing.T) {
 		{"no parameter", 14, []byte{0xFF, 0xFF}, func(e *e) { (*e)[0].Parameter = nil }},
 		{"lba", 16, count(8), func(e *e) { (*e)[0].LBA = count8 }},
 		{"namespace", 24, count(4), func(e *e) { (*e)[0].NamespaceID = count4 }},
+		{"of version 1", 63, []byte{1}, func(e *e) { (*e)[0].Opcode = new(uint8(0)) }},
 		{"command specific", 32, count(8), func(e *e) { (*e)[0].CommandSpecific = count8 }},
 	})
 }
@@ -337,10 +342,10 @@ func TestEnduranceGroupOffsets(t *testing.T) {
 		{"available spare", 3, []byte{1}, func(e *e) { e.AvailableSpare = 1 }},
 		{"threshold", 4, []byte{2}, func(e *e) { e.AvailableSpareThreshold = 2 }},
 		{"percentage used", 5, []byte{3}, func(e *e) { e.PercentageUsed = 3 }},
-		{"endurance estimate", 32, count(16), func(e *e) { e.EnduranceEstimate = new(BillionBytes(count16())) }},
-		{"data units read", 48, count(16), func(e *e) { e.DataRead = BillionBytes(count16()) }},
-		{"data units written", 64, count(16), func(e *e) { e.DataWritten = BillionBytes(count16()) }},
-		{"media units written", 80, count(16), func(e *e) { e.MediaWritten = BillionBytes(count16()) }},
+		{"endurance estimate", 32, count(12), func(e *e) { e.EnduranceEstimateBytes = new(count12().Times(1e9)) }},
+		{"data units read", 48, count(12), func(e *e) { e.DataReadBytes = new(count12().Times(1e9)) }},
+		{"data units written", 64, count(12), func(e *e) { e.DataWrittenBytes = new(count12().Times(1e9)) }},
+		{"media units written", 80, count(12), func(e *e) { e.MediaWrittenBytes = new(count12().Times(1e9)) }},
 		{"host read commands", 96, count(16), func(e *e) { e.HostReadCommands = count16() }},
 		{"host write commands", 112, count(16), func(e *e) { e.HostWriteCommands = count16() }},
 		{"media errors", 128, count(16), func(e *e) { e.MediaErrors = count16() }},
@@ -353,7 +358,7 @@ func TestEnduranceGroupOffsets(t *testing.T) {
 func TestOCPSMARTOffsets(t *testing.T) {
 	type o = OCPSMART
 	base := make([]byte, 512)
-	base[494] = 2
+	base[494] = 5
 	copy(base[496:], ocpSMARTGUID)
 	testOffsets(t, 512, base, DecodeOCPSMART, []field[o]{
 		{"media written", 0, count(16), func(o *o) { o.PhysicalMediaWrittenBytes = count16() }},
@@ -384,7 +389,14 @@ func TestOCPSMARTOffsets(t *testing.T) {
 		{"endurance estimate", 176, count(16), func(o *o) { o.EnduranceEstimateBytes = count16() }},
 		{"link retrains", 192, count(8), func(o *o) { o.PCIeLinkRetrains = new(uint64(count8)) }},
 		{"power state changes", 200, count(8), func(o *o) { o.PowerStateChanges = new(uint64(count8)) }},
-		{"version", 494, []byte{2, 3}, func(o *o) { o.LogPageVersion = 0x0302 }},
+		{"lowest firmware", 208, []byte("FW01    "), func(o *o) { o.LowestFirmware = "FW01" }},
+		{"dies", 216, count(2), func(o *o) { o.MediaDies.Total = count2 }},
+		{"tolerated dies", 218, count(2), func(o *o) { o.MediaDies.TolerableFailures = count2 }},
+		{"offline dies", 220, count(2), func(o *o) { o.MediaDies.Offline = count2 }},
+		{"maximum temperature", 222, []byte{71}, func(o *o) { o.MaximumTemperature = new(Celsius(71)) }},
+		{"average erase count", 224, count(8), func(o *o) { o.AverageEraseCount = new(uint64(count8)) }},
+		{"command timeouts", 232, count(4), func(o *o) { o.CommandTimeouts = new(uint32(count4)) }},
+		{"version", 494, []byte{5, 3}, func(o *o) { o.LogPageVersion = 0x0305 }},
 	})
 }
 

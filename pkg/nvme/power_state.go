@@ -25,12 +25,12 @@ type PowerState struct {
 const powerStateBytes = 32
 
 func decodePowerState(p page) PowerState {
-	scale := 0.01
+	perWatt := 100.0
 	if p[3]&1 != 0 { // MXPS
-		scale = 0.0001
+		perWatt = 10_000
 	}
 	return PowerState{
-		MaximumWatts:            reported(float64(p.u16(0)) * scale),
+		MaximumWatts:            reported(float64(p.u16(0)) / perWatt),
 		NonOperational:          p[3]&2 != 0,
 		EntryLatency:            reported(time.Duration(p.u32(4)) * time.Microsecond),
 		ExitLatency:             reported(time.Duration(p.u32(8)) * time.Microsecond),
@@ -47,9 +47,9 @@ func decodePowerState(p page) PowerState {
 func watts(raw uint16, scale uint8) *float64 {
 	switch scale {
 	case 1:
-		return new(float64(raw) * 0.0001)
+		return new(float64(raw) / 10_000)
 	case 2:
-		return new(float64(raw) * 0.01)
+		return new(float64(raw) / 100)
 	}
 	return nil
 }

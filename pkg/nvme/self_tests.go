@@ -24,8 +24,24 @@ type SelfTestKind uint8
 const (
 	SelfTestShort          SelfTestKind = 0x1
 	SelfTestExtended       SelfTestKind = 0x2
+	SelfTestRefresh        SelfTestKind = 0x3 // no test: the host had the drive refresh its media
 	SelfTestVendorSpecific SelfTestKind = 0xE
 )
+
+// String names the kind.
+func (k SelfTestKind) String() string {
+	switch k {
+	case SelfTestShort:
+		return "short"
+	case SelfTestExtended:
+		return "extended"
+	case SelfTestRefresh:
+		return "host-initiated refresh"
+	case SelfTestVendorSpecific:
+		return "vendor specific"
+	}
+	return fmt.Sprintf("unknown kind %xh", uint8(k))
+}
 
 // SelfTestOutcome is how a self-test ended.
 type SelfTestOutcome uint8

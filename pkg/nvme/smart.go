@@ -1,7 +1,9 @@
 package nvme
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -20,20 +22,22 @@ type SMART struct {
 	// EnduranceGroupWarnings combines the warnings of all endurance groups.
 	EnduranceGroupWarnings EnduranceGroupWarnings
 
-	DataUnitsRead     DataUnits // 0 also when not reported
-	DataUnitsWritten  DataUnits // 0 also when not reported
-	HostReadCommands  Uint128
-	HostWriteCommands Uint128
-	ControllerBusy    Minutes
+	// DataReadBytes and DataWrittenBytes are what the host read and wrote, rounded up to thousands
+	// of 512-byte units (which other tools show as data units); nil when not reported, and before the first command.
+	DataReadBytes         *Uint128
+	DataWrittenBytes      *Uint128
+	HostReadCommands      Uint128
+	HostWriteCommands     Uint128
+	ControllerBusyMinutes Uint128
 
 	PowerCycles     Uint128
-	PowerOn         Hours // may exclude time in non-operational power states
+	PowerOnHours    Uint128 // may exclude time in non-operational power states
 	UnsafeShutdowns Uint128
 	MediaErrors     Uint128
 	ErrorLogEntries Uint128
 
 	// WarningTemperatureTime is the time at or above the warning threshold but below the critical
-	// one, CriticalTemperatureTime the time above the critical one, both in whole minutes.
+	// one, CriticalTemperatureTime the time at or above the critical one, both in whole minutes.
 	WarningTemperatureTime  time.Duration
 	CriticalTemperatureTime time.Duration
 	// ThermalTransitions and ThermalTime say how often and for how long in total thermal management
@@ -58,7 +62,33 @@ const (
 // Has reports whether all of w are set.
 func (c CriticalWarnings) Has(w CriticalWarnings) bool { return c&w == w }
 
-const smartBytes = 512
+// String lists the warnings: "temperature, read-only", or "none".
+func (c CriticalWarnings) String() string {
+	return words(uint8(c), "spare", "temperature", "reliability", "read-only", "backup", "persistent memory")
+}
+
+// words lists the bits that are set, by their names, or by their number if they have none.
+func words(bits uint8, names ...string) string {
+	var set []string
+	for i := range 8 {
+		switch {
+		case bits&(1<<i) == 0:
+		case i < len(names) && names[i] != "":
+			set = append(set, names[i])
+		default:
+			set = append(set, fmt.Sprintf("bit %d", i))
+		}
+	}
+	if len(set) == 0 {
+		return "none"
+	}
+	return strings.Join(set, ", ")
+}
+
+const (
+	smartBytes    = 512
+	dataUnitBytes = 512_000
+)
 
 // SMART reads the health of the controller.
 func (d *Device) SMART() (SMART, error) {
@@ -83,14 +113,14 @@ func DecodeSMART(b []byte) (SMART, error) {
 		PercentageUsed:          Percent(p[5]),
 		EnduranceGroupWarnings:  EnduranceGroupWarnings(p[6]),
 
-		DataUnitsRead:     DataUnits(p.u128(32)),
-		DataUnitsWritten:  DataUnits(p.u128(48)),
-		HostReadCommands:  p.u128(64),
-		HostWriteCommands: p.u128(80),
-		ControllerBusy:    Minutes(p.u128(96)),
+		DataReadBytes:         reported(p.u128(32).Times(dataUnitBytes)),
+		DataWrittenBytes:      reported(p.u128(48).Times(dataUnitBytes)),
+		HostReadCommands:      p.u128(64),
+		HostWriteCommands:     p.u128(80),
+		ControllerBusyMinutes: p.u128(96),
 
 		PowerCycles:     p.u128(112),
-		PowerOn:         Hours(p.u128(128)),
+		PowerOnHours:    p.u128(128),
 		UnsafeShutdowns: p.u128(144),
 		MediaErrors:     p.u128(160),
 		ErrorLogEntries: p.u128(176),

@@ -108,18 +108,20 @@ func (e *StatusError) Is(target error) bool {
 	}
 }
 
-// final reports whether sending the command again would only add to the error log. Some reasons pass, whatever the
-// controller says: a namespace may be created or attached later, a path may come back, an operation ends.
+// final reports whether sending the command again would only add to the error log: the controller lacks what it was
+// asked for, or it says "do not retry" and the reason lies in the command. Other reasons pass, whatever the controller says.
+// For example, one that ran out of memory, or is being started, says "internal error, do not retry".
 func (e *StatusError) final() bool {
-	switch code := e.Status.code(); {
-	case e.Is(errors.ErrUnsupported):
+	if e.Is(errors.ErrUnsupported) {
 		return true
-	case e.Is(fs.ErrNotExist), code.Type() == StatusPathError:
-		return false
-	case code == sanitizeInProgress, code == mediaNotReady, code == namespaceNotReady, code == formatInProgress, code == selfTestInProgress:
-		return false
 	}
-	return e.Status.DoNotRetry()
+	switch code := e.Status.code(); {
+	case code == selfTestInProgress:
+		return false
+	case e.Is(fs.ErrPermission), code.Type() == StatusCommandSpecific, code.Type() == StatusVendorSpecific:
+		return e.Status.DoNotRetry()
+	}
+	return false
 }
 
 // The statuses that mean something to Is and final.
@@ -128,11 +130,7 @@ const (
 	invalidField         Status = 0x002
 	invalidNamespace     Status = 0x00B
 	operationDenied      Status = 0x015
-	sanitizeInProgress   Status = 0x01D
 	prohibitedByLockdown Status = 0x023
-	mediaNotReady        Status = 0x024
-	namespaceNotReady    Status = 0x082
-	formatInProgress     Status = 0x084
 	invalidLogPage       Status = 0x109
 	featureNotSaveable   Status = 0x10D
 	featureNotChangeable Status = 0x10E

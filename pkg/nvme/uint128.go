@@ -1,12 +1,14 @@
 package nvme
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
 )
 
-// Uint128 is an unsigned counter of 128 bits. Values are comparable with ==.
+// Uint128 is an unsigned counter of 128 bits. Values are comparable with ==. In JSON it is a
+// string of digits, because many readers of JSON round numbers above 2⁵³.
 type Uint128 struct{ High, Low uint64 }
 
 // Uint64 returns the value, and whether it fits.
@@ -26,6 +28,20 @@ func (u Uint128) Big() *big.Int {
 
 // String returns the value in decimal.
 func (u Uint128) String() string { return u.Big().String() }
+
+// MarshalText returns the value in decimal.
+func (u Uint128) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// UnmarshalText reads a value in decimal.
+func (u *Uint128) UnmarshalText(text []byte) error {
+	const most = 39 // the digits of the largest value
+	b, ok := new(big.Int).SetString(string(text[:min(len(text), most+1)]), 10)
+	if !ok || len(text) > most || text[0] < '0' || b.BitLen() > 128 {
+		return fmt.Errorf("%.40q is not a whole number below 2¹²⁸", text)
+	}
+	*u = Uint128{High: new(big.Int).Rsh(b, 64).Uint64(), Low: b.Uint64()}
+	return nil
+}
 
 // Times returns u × factor, or the largest Uint128 if the product overflows.
 func (u Uint128) Times(factor uint64) Uint128 {

@@ -12,7 +12,7 @@ import (
 func controllers() []record.Controller {
 	second := controller("nvme1", RegressedID, "S64HNE0R500102")
 	second.Health.Temperatures = []record.Temperature{{Sensor: record.CompositeSensor, Celsius: 44}, {Sensor: "1", Celsius: 44}, {Sensor: "2", Celsius: 51}}
-	second.Health.PowerOn = 11020 * time.Hour
+	second.Health.PowerOn = new(11020 * time.Hour)
 	*second.Interrupts.Remote = 120
 	return []record.Controller{controller("nvme0", HealthyID, "S64HNE0R500101"), second}
 }
@@ -55,9 +55,10 @@ func health(serial string) *record.Health {
 		Temperatures: []record.Temperature{
 			{Sensor: record.CompositeSensor, Celsius: 38}, {Sensor: "1", Celsius: 38}, {Sensor: "2", Celsius: 46},
 		},
-		AvailableSpare: new(1.0), AvailableSpareThreshold: new(0.1), PercentageUsed: 0.02,
-		DataReadBytes: &read, DataWrittenBytes: &written, HostReadCommands: 17_123_456_789, HostWriteCommands: 3_012_345_678,
-		ControllerBusy: 34_567 * time.Minute, PowerCycles: 31, PowerOn: 11034 * time.Hour, UnsafeShutdowns: 12, ErrorLogEntries: 4,
+		AvailableSpare: new(1.0), AvailableSpareThreshold: new(0.1), PercentageUsed: new(0.02),
+		DataReadBytes: &read, DataWrittenBytes: &written, HostReadCommands: new(uint64(17_123_456_789)), HostWriteCommands: new(uint64(3_012_345_678)),
+		ControllerBusy: 34_567 * time.Minute, PowerCycles: new(uint64(31)), PowerOn: new(11034 * time.Hour),
+		UnsafeShutdowns: new(uint64(12)), MediaErrors: new(uint64(0)), ErrorLogEntries: 4,
 		WarningTemperatureTime: &warm, CriticalTemperatureTime: &hot,
 		Throttling: []record.Throttling{{Level: "light"}, {Level: "heavy"}},
 		Features: record.Features{

@@ -38,8 +38,8 @@ func testCounters(t *testing.T, m *lab.Machine) {
 	}
 	assert.Equal(t, read.Bytes, *shownAfter.DataReadBytes-*shownBefore.DataReadBytes)
 	assert.Equal(t, written.Bytes, *shownAfter.DataWrittenBytes-*shownBefore.DataWrittenBytes)
-	assert.Equal(t, read.IOs, shownAfter.HostReadCommands-shownBefore.HostReadCommands)
-	assert.Equal(t, written.IOs, shownAfter.HostWriteCommands-shownBefore.HostWriteCommands)
+	assert.Equal(t, read.IOs, *shownAfter.HostReadCommands-*shownBefore.HostReadCommands)
+	assert.Equal(t, written.IOs, *shownAfter.HostWriteCommands-*shownBefore.HostWriteCommands)
 	d.stop(t)
 }
 

@@ -97,7 +97,10 @@ func testRemoteDrive(t *testing.T, m *lab.Machine) {
 	require.Len(t, shown, 1)
 	require.NotNil(t, shown[0].Controller.Health)
 	assert.Nil(t, shown[0].Controller.Health.AvailableSpare, "Linux fills in little of the log")
-	assert.Positive(t, shown[0].Controller.Health.HostReadCommands)
+	assert.Nil(t, shown[0].Controller.Health.PercentageUsed)
+	assert.Nil(t, shown[0].Controller.Health.MediaErrors)
+	require.NotNil(t, shown[0].Controller.Health.HostReadCommands)
+	assert.Positive(t, *shown[0].Controller.Health.HostReadCommands)
 
 	d := startDaemon(t, m, configuration(t, m, 0, soonHung+watching(drive.id, stays)))
 	d.awaitRounds(t, drive.id, "ok", 1)

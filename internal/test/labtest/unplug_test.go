@@ -167,7 +167,7 @@ func testPathLost(t *testing.T, m *lab.Machine) {
 	assert.Equal(t, 1.0, now.must(t, "ssdprobe_collector_success", labels{"id": id, "collector": "health"}))
 	require.NoError(t, m.WriteFile(bounded(t), "/sys/bus/pci/rescan", []byte("1"), 0))
 	eventually(t, "both are here again", func() bool {
-		now := d.scrape(t)["ssdprobe_nvme_percentage_used_ratio"].GetMetric()
+		now := d.scrape(t)["ssdprobe_nvme_error_log_entries_total"].GetMetric()
 		return len(now) == len(both)
 	})
 	d.awaitRounds(t, id, "ok", 2)
