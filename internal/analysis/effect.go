@@ -1,7 +1,9 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -19,6 +21,15 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 		iops, mean []float64
 		codes      []string
 	}
+	var order []string // of the values: the first one that was measured may have steps that decide nothing
+	for _, s := range steps {
+		if s.Workload == nil {
+			continue
+		}
+		if value, set := s.Workload.Settings[setting]; set && !slices.Contains(order, value) {
+			order = append(order, value)
+		}
+	}
 	var all groups[load, groups[string, samples]] // by the value of the setting
 	for _, s := range calm(steps) {
 		if s.Workload == nil {
@@ -30,7 +41,11 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 		}
 		for _, r := range results(s) {
 			text := s.Workload.String()
-			if len(s.Parts) > 1 {
+			switch len(s.Parts) {
+			case 0:
+			case 1:
+				text += ", " + s.Parts[0].Target + " alone"
+			default:
 				text += fmt.Sprintf(", %d devices", len(s.Parts))
 			}
 			got := all.at(load{text, r.direction}).at(value)
@@ -41,9 +56,12 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 	var effects []record.SettingEffect
 	for _, l := range all.keys {
 		values := all.at(l)
-		from := values.keys[0]
+		measured := slices.SortedFunc(slices.Values(values.keys), func(a, b string) int {
+			return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
+		})
+		from := measured[0]
 		before := values.at(from)
-		for _, to := range values.keys[1:] {
+		for _, to := range measured[1:] {
 			after := values.at(to)
 			iops := ratioOf(before.iops, after.iops)
 			codes := distinct(before.codes, after.codes)

@@ -1,11 +1,10 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -14,8 +13,9 @@ import (
 const ScalingLimit = 0.9
 
 // Scalings returns for each load what every added device contributed. It uses the steps that have
-// parts, in the order in which devices were added. The step with a single part measures the device
-// alone, and a load without one is left out. Steps that did not measure the devices alone decide nothing.
+// parts, in the order in which devices were added. A step with a single part measures that device
+// alone, the first one in any case, and a load without such a step is left out. Steps that did not
+// measure the devices alone decide nothing.
 func Scalings(steps []record.Step) []record.Scaling {
 	var loads groups[string, []record.Step]
 	for _, s := range calm(steps) {
@@ -44,62 +44,104 @@ func LoadName(w record.Workload) string {
 	return name
 }
 
-// scaling takes the mean of the repeats at each number of devices. It returns false when no device was
-// measured alone.
+// scaling takes the mean of the repeats at each number of devices. It returns false when the first
+// device was not measured alone.
 func scaling(steps []record.Step) (record.Scaling, bool) {
 	var counts groups[int, []record.Step]
+	// All devices together begin with the first one, which may have no result alone.
+	most := slices.MaxFunc(steps, func(a, b record.Step) int { return cmp.Compare(len(a.Parts), len(b.Parts)) })
+	alone := aloneRuns{first: most.Parts[0].Target}
 	for _, step := range steps {
-		add(&counts, len(step.Parts), step)
+		target := step.Parts[0].Target
+		if len(step.Parts) == 1 {
+			add(&alone.steps, target, step)
+		}
+		if len(step.Parts) > 1 || target == alone.first {
+			add(&counts, len(step.Parts), step)
+		}
 	}
-	alone := *counts.at(1)
-	if len(alone) == 0 {
+	if alone.steps.of[alone.first] == nil {
 		return record.Scaling{}, false
 	}
-	w := *alone[0].Workload
-	s := record.Scaling{Limit: ScalingLimit, Alone: partRates(w, alone)[0]}
-	_, s.Unit = rateOf(w, alone[0])
+	first := alone.of(alone.first)
+	w := *first[0].Workload
+	s := record.Scaling{Limit: ScalingLimit, Alone: partRates(w, first)[0]}
+	_, s.Unit = rateOf(w, first[0])
 	for _, devices := range counts.keys {
 		repeats := *counts.at(devices)
-		step, rates := repeats[0], partRates(w, repeats)
+		step, rates, ideals := repeats[0], partRates(w, repeats), alone.rates(w, repeats[0])
 		added := step.Parts[devices-1]
 		p := record.ScalePoint{
-			Devices: devices, Added: added.Target, Group: added.Group,
+			Devices: devices, Added: added.Target, Group: added.Group, Total: sum(rates), Ideal: sum(ideals),
 			Slowest: slices.Min(rates), Fastest: slices.Max(rates),
 		}
-		for _, rate := range rates {
-			p.Total += rate
+		p.Linearity = p.Total / p.Ideal
+		for _, part := range step.Parts {
+			for _, one := range slices.Concat(alone.of(part.Target), repeats) {
+				p.Codes = addSpoiled(p.Codes, one)
+			}
 		}
-		for _, one := range slices.Concat(alone, repeats) {
-			p.Codes = addSpoiled(p.Codes, one)
-		}
-		p.Linearity = p.Total / (float64(p.Devices) * s.Alone)
 		if devices > 1 {
-			p.Lower, p.Upper = linearity(w, alone, repeats)
+			p.Lower, p.Upper = alone.linearity(w, repeats)
 		}
 		s.Points = append(s.Points, p)
 		if p.Linearity < s.Limit && !p.Unclear(s.Limit) && len(p.Codes) == 0 && s.BreaksAt == 0 {
 			s.BreaksAt = p.Devices
-			s.Group, s.GroupRatio = slowestGroup(step, rates, s.Alone)
+			s.Group, s.GroupRatio = slowestGroup(step, rates, ideals)
 		}
 	}
 	return s, true
 }
 
-// linearity returns the bounds of the linearity of several devices, given the repeats of the first one
-// alone and of all of them together.
-func linearity(w record.Workload, alone, repeats []record.Step) (lower, upper *float64) {
-	totals := func(steps []record.Step, times int) (all []float64) {
-		for _, s := range steps {
-			total := 0.0
-			for _, rate := range partRates(w, []record.Step{s}) {
-				total += rate * float64(times)
-			}
-			all = append(all, total)
-		}
-		return all
+// aloneRuns holds the steps that measured a device alone, by its path.
+type aloneRuns struct {
+	first string
+	steps groups[string, []record.Step]
+}
+
+// of returns the repeats of a device alone, or those of the first one in its place.
+func (a *aloneRuns) of(target string) []record.Step {
+	if repeats, measured := a.steps.of[target]; measured {
+		return *repeats
 	}
-	i := ratioOf(totals(alone, len(repeats[0].Parts)), totals(repeats, 1))
+	return *a.steps.of[a.first]
+}
+
+// rates returns the mean rate alone of each device of a step.
+func (a *aloneRuns) rates(w record.Workload, step record.Step) []float64 {
+	var all []float64
+	for _, part := range step.Parts {
+		all = append(all, partRates(w, a.of(part.Target))[0])
+	}
+	return all
+}
+
+// linearity returns the bounds of the linearity of several devices, given the repeats of all of them
+// together. Those of the devices alone are added up repeat by repeat.
+func (a *aloneRuns) linearity(w record.Workload, repeats []record.Step) (lower, upper *float64) {
+	n := len(a.of(a.first))
+	for _, part := range repeats[0].Parts {
+		n = min(n, len(a.of(part.Target)))
+	}
+	ideals := make([]float64, n)
+	for _, part := range repeats[0].Parts {
+		for i, step := range a.of(part.Target)[:n] {
+			ideals[i] += partRates(w, []record.Step{step})[0]
+		}
+	}
+	var totals []float64
+	for _, step := range repeats {
+		totals = append(totals, sum(partRates(w, []record.Step{step})))
+	}
+	i := ratioOf(ideals, totals)
 	return i.Lower, i.Upper
+}
+
+func sum(values []float64) (all float64) {
+	for _, v := range values {
+		all += v
+	}
+	return all
 }
 
 // partRates returns the mean rate of each part over the repeats of a step.
@@ -114,16 +156,16 @@ func partRates(w record.Workload, repeats []record.Step) []float64 {
 	return rates
 }
 
-// slowestGroup returns the group whose devices have the lowest mean rate, and the ratio of that mean
-// to the rate of one device alone.
-func slowestGroup(step record.Step, rates []float64, alone float64) (group string, ratio float64) {
-	members := map[string][]float64{}
+// slowestGroup returns the group whose devices lose the most, and the ratio of their rates to those alone.
+func slowestGroup(step record.Step, rates, alone []float64) (group string, ratio float64) {
+	together, ideal := map[string]float64{}, map[string]float64{}
 	for i, part := range step.Parts {
-		members[part.Group] = append(members[part.Group], rates[i])
+		together[part.Group] += rates[i]
+		ideal[part.Group] += alone[i]
 	}
-	for i, name := range slices.Sorted(maps.Keys(members)) {
-		if mean := stat.Mean(members[name], nil); i == 0 || mean/alone < ratio {
-			group, ratio = name, mean/alone
+	for i, name := range slices.Sorted(maps.Keys(together)) {
+		if kept := together[name] / ideal[name]; i == 0 || kept < ratio {
+			group, ratio = name, kept
 		}
 	}
 	return group, ratio

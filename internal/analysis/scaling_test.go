@@ -48,8 +48,37 @@ func TestScalingOfRepeats(t *testing.T) {
 	assert.InDelta(t, 0.75, (*p.Lower+*p.Upper)/2, 0.01)
 	p.Lower, p.Upper = nil, nil
 	assert.Equal(t, record.ScalePoint{
-		Devices: 2, Added: "/dev/nvme1n1", Group: "a", Total: 150, Slowest: 70, Fastest: 80, Linearity: 0.75,
+		Devices: 2, Added: "/dev/nvme1n1", Group: "a", Total: 150, Ideal: 200, Slowest: 70, Fastest: 80, Linearity: 0.75,
 	}, p)
+}
+
+// A drive that is slower by itself, such as an older model, is not slowed down by the others.
+func TestScalingOfDrivesThatDiffer(t *testing.T) {
+	alone := func(target string, iops float64) step {
+		s := together([]string{"a"}, iops)
+		s.Name, s.Parts[0].Target = "alone-"+target, target
+		return s
+	}
+	groups := []string{"a", "b", "b"}
+	differ := []step{together(groups, 100), alone("/dev/nvme1n1", 40), alone("/dev/nvme2n1", 200)}
+	got := analysis.Scalings(append(differ, together(groups, 100, 40), together(groups, 100, 40, 200)))[0]
+	assert.Zero(t, got.BreaksAt)
+	require.Len(t, got.Points, 3)
+	assert.Equal(t, []any{100.0, "/dev/nvme0n1", 140.0, 1.0, 340.0, 1.0},
+		[]any{got.Alone, got.Points[0].Added, got.Points[1].Ideal, got.Points[1].Linearity, got.Points[2].Ideal, got.Points[2].Linearity})
+
+	got = analysis.Scalings(append(differ, together(groups, 100, 40), together(groups, 100, 20, 100)))[0]
+	assert.Equal(t, []any{3, "b", 0.5}, []any{got.BreaksAt, got.Group, got.GroupRatio}, "a fast drive does not hide it")
+
+	got = analysis.Scalings([]step{together(groups, 100), disturbed(alone("/dev/nvme1n1", 40)), together(groups, 100, 40)})[0]
+	assert.Equal(t, []string{"disturbed"}, got.Points[1].Codes, "the ideal is of that step, too")
+
+	assert.Empty(t, analysis.Scalings(append(differ[1:], together(groups, 100, 40))), "nothing is known of the first one alone")
+
+	repeated := slices.Concat(differ, differ, []step{together(groups, 100, 40), together(groups, 99, 41)})
+	got = analysis.Scalings(repeated)[0]
+	require.NotNil(t, got.Points[1].Lower)
+	assert.InDelta(t, 1, *got.Points[1].Lower, 0.01)
 }
 
 // Repeats that lie far apart show neither that devices slow each other down nor that they do not.

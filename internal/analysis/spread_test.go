@@ -88,6 +88,15 @@ func TestDisturbedRepeatsDecideNoEffect(t *testing.T) {
 	assert.NotNil(t, got.IOPS.Lower)
 }
 
+// Repeats alternate. The first one is what the others are compared with, although it was disturbed.
+func TestTheFirstValueOfASettingStaysFirst(t *testing.T) {
+	off, on := cached("off", 300, 500), cached("on", 5000, 5000)
+	got := analysis.Effects([]step{disturbed(off[0]), on[0], off[1], on[1]}, "write cache")
+	require.Len(t, got, 1)
+	assert.Equal(t, []string{"off", "on"}, []string{got[0].From, got[0].To})
+	assert.InEpsilon(t, 10, got[0].IOPS.Value, 1e-6)
+}
+
 func TestOffsets(t *testing.T) {
 	at := func(offset int64, speed float64) step {
 		w := &record.Workload{Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: offset}

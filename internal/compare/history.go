@@ -46,7 +46,7 @@ func History(now record.RunReport, earlier []record.RunReport) *record.Compariso
 // may decide.
 func historyOf(now load, before [][]load) record.ComparedLoad {
 	l := record.ComparedLoad{
-		Load: now.name, Plan: now.plan, Direction: now.direction, After: len(now.results), Ignored: now.ignored, Warnings: now.warnings,
+		Load: now.name, Plan: now.plan, Direction: now.direction, After: len(now.results), Ignored: now.ignored, Warnings: now.warnings(),
 	}
 	var earlier []load
 	for _, run := range before {

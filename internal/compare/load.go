@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -26,9 +27,9 @@ type load struct {
 	direction  record.Direction
 	// results holds the results that may decide. When there are none, it holds all results that
 	// can be true, and ignored is the code of the warning that disqualifies them.
-	results  []record.Result
-	ignored  string
-	warnings []record.Warning
+	results []record.Result
+	ignored string
+	repeats []record.Step
 }
 
 // loads returns the loads that a run measured, in the order of its steps.
@@ -52,7 +53,7 @@ func loads(r record.RunReport) []load {
 			if !step.Impossible() {
 				all[i].add(*part.result, ignored)
 			}
-			all[i].warnings = append(all[i].warnings, step.Warnings...)
+			all[i].repeats = append(all[i].repeats, step)
 		}
 	}
 	return all
@@ -69,13 +70,38 @@ func (l *load) add(r record.Result, ignored string) {
 	}
 }
 
+// warnings returns the warnings of all repeats, each once. One that only some repeats have names them: a disturbed
+// repeat is left out of the figures.
+func (l *load) warnings() []record.Warning {
+	var all []record.Warning
+	for _, step := range l.repeats {
+		for _, w := range step.Warnings {
+			if !slices.Contains(all, w) {
+				all = append(all, w)
+			}
+		}
+	}
+	for i, w := range all {
+		var of []string
+		for _, step := range l.repeats {
+			if slices.Contains(step.Warnings, w) {
+				of = append(of, step.Name)
+			}
+		}
+		if len(of) < len(l.repeats) {
+			all[i].Text = strings.Join(of, ", ") + ": " + w.Text
+		}
+	}
+	return all
+}
+
 // unfit says why a load has no results; empty when it has some.
 func (l *load) unfit() string {
 	if len(l.results) > 0 {
 		return ""
 	}
-	i := slices.IndexFunc(l.warnings, func(w record.Warning) bool { return w.Code == record.WarnImpossible })
-	return l.warnings[i].Text
+	all := l.warnings()
+	return all[slices.IndexFunc(all, func(w record.Warning) bool { return w.Code == record.WarnImpossible })].Text
 }
 
 // values returns the values of a statistic that are known and plausible for a drive.

@@ -120,7 +120,7 @@ func measured(before, after load) []record.Statistic {
 func (n Names) pairOf(before, after load, threshold, level float64) record.ComparedLoad {
 	l := record.ComparedLoad{
 		Load: after.name, Plan: after.plan, Direction: after.direction, Before: len(before.results), After: len(after.results),
-		Ignored: cmp.Or(before.ignored, after.ignored), Warnings: n.join(before.warnings, after.warnings),
+		Ignored: cmp.Or(before.ignored, after.ignored), Warnings: n.join(before.warnings(), after.warnings()),
 	}
 	for _, s := range measured(before, after) {
 		was, is := before.values(s), after.values(s)

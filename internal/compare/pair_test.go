@@ -3,6 +3,7 @@ package compare_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -206,6 +207,30 @@ func TestPairTellsWhatItCompared(t *testing.T) {
 	for _, f := range c.Figures {
 		assert.Equal(t, record.Inconclusive, f.Verdict, "what is disturbed has no verdict")
 	}
+}
+
+// Which repeat was disturbed is said, because its figures are left out. What all repeats have is said once.
+func TestADisturbedRepeatIsNamed(t *testing.T) {
+	host, waited := record.Warning{Code: "governor", Text: "It saves power."}, record.Warning{Code: record.WarnDisturbed, Text: "It waited for a CPU."}
+	run := func(disturbed ...int) record.RunReport {
+		r := runOf(steps("a", 10_000, 10_000, 10_000)...)
+		for i := range r.Steps {
+			r.Steps[i].Warnings = []record.Warning{host}
+			if slices.Contains(disturbed, i) {
+				r.Steps[i].Warnings = append(r.Steps[i].Warnings, waited)
+			}
+		}
+		return r
+	}
+	l := compare.Pair(run(1), run(0, 2), 0.2).Loads[0]
+	assert.Equal(t, []int{2, 1}, []int{l.Before, l.After})
+	assert.Equal(t, []record.Warning{
+		host,
+		{Code: record.WarnDisturbed, Text: "The later run: a-repeat1, a-repeat3: It waited for a CPU."},
+		{Code: record.WarnDisturbed, Text: "The earlier run: a-repeat2: It waited for a CPU."},
+	}, l.Warnings)
+	l = compare.Pair(run(0, 1, 2), run(), 0.2).Loads[0]
+	assert.Equal(t, []record.Warning{host, {Code: record.WarnDisturbed, Text: "The earlier run: It waited for a CPU."}}, l.Warnings)
 }
 
 func TestDisregarded(t *testing.T) {

@@ -133,7 +133,7 @@ type Scaling struct {
 	Limit    float64 `json:"limit"`
 	// Group is the group of devices that lost the most at BreaksAt, such as "pci0000:40".
 	Group string `json:"group,omitempty"`
-	// GroupRatio is the mean rate of the devices of that group at BreaksAt, divided by Alone.
+	// GroupRatio is the mean rate of the devices of that group at BreaksAt, divided by their mean rate alone.
 	GroupRatio float64 `json:"group_ratio,omitempty"`
 }
 
@@ -143,7 +143,10 @@ type ScalePoint struct {
 	Added   string  `json:"added"` // path of the device that was added last
 	Group   string  `json:"group,omitempty"`
 	Total   float64 `json:"total"`
-	// Linearity is Total divided by Devices times Alone. Lower and Upper bound its 95 % interval; they are nil when
+	// Ideal is what the devices reach alone, added up. A device that was not measured alone counts as the first one. It is
+	// 0 in reports of earlier versions, whose ideal is Devices times Alone.
+	Ideal float64 `json:"ideal,omitempty"`
+	// Linearity is Total divided by the ideal. Lower and Upper bound its 95 % interval; they are nil when
 	// there are too few repeats for one.
 	Linearity float64  `json:"linearity"`
 	Lower     *float64 `json:"lower,omitempty"`

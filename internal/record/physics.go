@@ -80,7 +80,7 @@ func (s *Step) Spoiled() string {
 				continue
 			}
 			return w.Code
-		case WarnShort, WarnDisturbed, WarnIOLimited, WarnUnmapped, WarnPoolSmall, WarnErrors, WarnImpossible:
+		case WarnShort, WarnBrief, WarnDisturbed, WarnIOLimited, WarnUnmapped, WarnPoolSmall, WarnErrors, WarnImpossible:
 			return w.Code
 		}
 	}

@@ -94,7 +94,7 @@ type Step struct {
 	// UserCPU and SystemCPU are the CPU time that the load generator used, in CPUs (0 to the number of CPUs).
 	UserCPU   float64 `json:"user_cpu,omitempty"`
 	SystemCPU float64 `json:"system_cpu,omitempty"`
-	// InterruptsPerIO is negative when not known.
+	// InterruptsPerIO is negative when not known, as for each of several groups of a job file.
 	InterruptsPerIO float64 `json:"interrupts_per_io"`
 	// InterruptsPerSecond is the rate of interrupts from the device; 0 when not known.
 	InterruptsPerSecond float64 `json:"interrupts_per_second,omitempty"`

@@ -35,7 +35,7 @@ func TestDisturbedSharesOfTheDataSheetAreNoHeadline(t *testing.T) {
 	r.Analysis.DataSheet[0].Codes = []string{record.WarnDisturbed}
 	some := strings.Join(strings.Fields(runText(t, r)), " ")
 	assert.Contains(t, some, "furthest from its data sheet in sequential read: 5 500 MB/s measured, 6 900 MB/s promised, 80 % (errors). "+
-		"The share is not known of random read: steps did not measure the drive alone (disturbed).")
+		"These shares are uncertain, because steps did not measure the drive alone: random read, 30 % (disturbed, cpu_bound).")
 	assert.Contains(t, some, "30 % random-read-qd32 disturbed, cpu_bound")
 	for i := range r.Analysis.DataSheet {
 		r.Analysis.DataSheet[i].Codes = []string{record.WarnDisturbed}

@@ -23,7 +23,7 @@ type Explained struct {
 	TargetID string    `json:"target_id"`
 	Path     string    `json:"path"`
 	Device   string    `json:"device,omitempty"`
-	// Verdict is the verdict on the drive as a whole; nil without a daemon. Together lists what drives of its host did
+	// Verdict is the verdict on the drive as a whole; nil if it was never judged. Together lists what drives of its host did
 	// together.
 	Verdict  *record.Judgement `json:"verdict,omitempty"`
 	Together []record.Together `json:"together,omitempty"`

@@ -68,6 +68,9 @@ func numberedText(targets []record.RunTarget) string {
 
 // disregardedText says how many steps may not decide, and why.
 func disregardedText(n int, codes []string) string {
+	if slices.Equal(codes, []string{record.WarnBrief}) {
+		return fmt.Sprintf("%s took a few milliseconds, too short to be timed (%s)", units.Plural(n, "step"), record.WarnBrief)
+	}
 	return fmt.Sprintf("%s did not measure the drive alone (%s)", units.Plural(n, "step"), strings.Join(codes, ", "))
 }
 

@@ -115,6 +115,9 @@ func latencyOverlay(name string, all []overlaidLatency) document.Section {
 	}
 	caption := fmt.Sprintf("Bars go from the lowest to the highest repeat. Dashed and hollow where fewer than %d I/Os lie above, or where only the marked percentiles are known.",
 		record.MinimumAbove)
+	if len(warnings) > 0 {
+		caption += " Other hollow points have warnings."
+	}
 	return document.Section{Title: "Latency: " + name, Blocks: []document.Block{document.Plot{Drawing: diagram, Caption: caption, Warnings: ofAKind(warnings)}}}
 }
 

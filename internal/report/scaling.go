@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,7 +49,7 @@ func scalingSections(r record.RunReport) []document.Section {
 		all = append(all, document.Section{
 			ID: fmt.Sprintf("scaling-%d", i+1), Title: "Several devices at once: " + s.Load, Lead: scalingSentence(s),
 			Blocks: []document.Block{document.Gap{}, document.Plot{
-				Drawing: scalingPlot(s, warnings), Caption: "Ideal is the first device alone times their number. " + hollow,
+				Drawing: scalingPlot(s, warnings), Caption: "Ideal is what the devices reach alone, added up; one that was not measured alone counts as the first. " + hollow,
 				Warnings: ofAKind(shown), Small: &small,
 			}, document.Gap{}, t},
 		})
@@ -60,7 +61,8 @@ func scalingSections(r record.RunReport) []document.Section {
 func scalingWarnings(r record.RunReport, s record.Scaling) map[int][]record.Warning {
 	all := map[int][]record.Warning{}
 	for _, step := range r.Steps {
-		if step.Workload != nil && analysis.LoadName(*step.Workload) == s.Load {
+		other := len(step.Parts) == 1 && step.Parts[0].Target != s.Points[0].Added // another device alone
+		if step.Workload != nil && analysis.LoadName(*step.Workload) == s.Load && !other {
 			all[len(step.Parts)] = append(all[len(step.Parts)], step.Warnings...)
 		}
 	}
@@ -92,7 +94,7 @@ func unclearSentence(p record.ScalePoint) string {
 func breakSentence(s record.Scaling) string {
 	text := fmt.Sprintf("below %s from %s on", units.Percent(s.Limit), units.Plural(s.BreaksAt, "device"))
 	if s.Group != "" {
-		text += fmt.Sprintf(", where those of %s fall to %s of one alone", s.Group, units.Percent(s.GroupRatio))
+		text += fmt.Sprintf(", where those of %s fall to %s of what they reach alone", s.Group, units.Percent(s.GroupRatio))
 	}
 	return text + "."
 }
@@ -106,7 +108,7 @@ func scalingPlot(s record.Scaling, warnings map[int][]record.Warning) plot.Plot 
 			X: x, Y: p.Total / by, Doubt: p.Linearity < s.Limit || len(warnings[p.Devices]) > 0,
 			Note: fmt.Sprintf("%s, added %s %s: %s, %s of the ideal", units.Plural(p.Devices, "device"), p.Added, p.Group, rateIn(s.Unit, p.Total), units.Percent(p.Linearity)),
 		})
-		ideal = append(ideal, plot.Point{X: x, Y: x * s.Alone / by})
+		ideal = append(ideal, plot.Point{X: x, Y: cmp.Or(p.Ideal, x*s.Alone) / by})
 	}
 	diagram := plot.Plot{
 		Title: "Total over the number of devices, " + s.Load,

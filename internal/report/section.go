@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -65,21 +64,22 @@ func once(warnings []record.Warning) []record.Warning {
 	return all
 }
 
-// ofAKind keeps one warning of each kind, and adds how many more there are. Below a plot of thirty steps, thirty
-// warnings that differ in a figure would bury the plot. All of them are listed with the steps.
+// ofAKind keeps one warning of each kind, and says when there are more. Below a plot of thirty steps, thirty warnings
+// that differ in a figure would bury the plot. All of them are listed with the steps. It gives no number: steps with the
+// same figure share a warning.
 func ofAKind(warnings []record.Warning) []record.Warning {
 	var all []record.Warning
-	more := map[string]int{}
+	more := map[string]bool{}
 	for _, w := range once(warnings) {
 		if slices.ContainsFunc(all, func(earlier record.Warning) bool { return earlier.Code == w.Code }) {
-			more[w.Code]++
+			more[w.Code] = true
 			continue
 		}
 		all = append(all, w)
 	}
 	for i, w := range all {
-		if n := more[w.Code]; n > 0 {
-			all[i].Text += fmt.Sprintf(" And %d more of this kind, listed with the steps.", n)
+		if more[w.Code] {
+			all[i].Text += " More of this kind are listed with the steps."
 		}
 	}
 	return all

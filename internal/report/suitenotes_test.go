@@ -67,9 +67,9 @@ func TestSyncsAreSummedUp(t *testing.T) {
 func TestWarningsOfAKindStandOnceBelowAPlot(t *testing.T) {
 	r := depthRun()
 	for i := range r.Steps {
-		r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "Waited " + strings.Repeat("I", i+1) + "."}}
+		r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "Waited " + strings.Repeat("I", i/2+1) + "."}}
 	}
 	html := page(t, report.NewDocument(r, nil))
-	assert.Contains(t, html, "Waited I. And 10 more of this kind, listed with the steps.")
-	assert.Contains(t, html, "Waited IIIIIIIIIII.", "in the table of all steps")
+	assert.Contains(t, html, "Waited I. More of this kind are listed with the steps.", "no number: steps may have the same warning")
+	assert.Contains(t, html, "Waited IIIIII.", "in the table of all steps")
 }

@@ -58,7 +58,7 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 	s, err := known(measure.OfFile(device.NewFilesystems(fs), path, fileBytes, 0))
 	if fileBytes < asked && isDirectory(path) { // the user requests no size for a file that is named itself
 		s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnSmallFile, Text: fmt.Sprintf(
-			"the probe file that is there has %s, not the %s that were asked for", units.Size(fileBytes), units.Size(asked),
+			"the probe file that is there has %s, and --size is %s", units.Size(fileBytes), units.Size(asked),
 		)})
 	}
 	return s, err

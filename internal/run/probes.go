@@ -93,7 +93,7 @@ func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Pr
 	}
 	step := sum.step(perIO)
 	if step.Read == nil && step.Write == nil {
-		return step, fmt.Errorf("%s: %w in %d rounds: %s", p.Name, ErrNothingMeasured, sum.rounds, sum.last)
+		return step, fmt.Errorf("%s: %w in %s: %s", p.Name, ErrNothingMeasured, units.Plural(sum.rounds, "round"), sum.last)
 	}
 	return step, nil
 }

@@ -88,12 +88,20 @@ func TestRunSuiteOnSeveralDevices(t *testing.T) {
 	r, err := run.RunSuite(t.Context(), sessions, chosen(t, "scale", "time=100ms", "ramp=0s", "loads=random-read", "random-jobs=1", "counts=1,3"))
 	require.NoError(t, err)
 	assert.Empty(t, end(t, sessions))
-	require.Len(t, r.Steps, 2)
+	require.Len(t, r.Steps, 4)
 	require.Len(t, r.Targets, 3)
 	for i, target := range r.Targets {
 		assert.Equal(t, paths[i], target.Path)
 	}
-	assert.Len(t, r.Analysis.Scalings, 1)
+	assert.Equal(t, "random-read-device-3-alone", r.Steps[2].Name)
+	require.Len(t, r.Analysis.Scalings, 1)
+	scaling := r.Analysis.Scalings[0]
+	require.Len(t, scaling.Points, 2)
+	ideal := 0.0
+	for _, step := range r.Steps[:3] {
+		ideal += step.Read.IOPS
+	}
+	assert.InDelta(t, ideal, scaling.Points[1].Ideal, 1e-6*ideal)
 	assert.Equal(t, "storage-07", r.Node)
 }
 

@@ -83,7 +83,7 @@ func (s Suite) targets(fs sysfs.FS, subjects []measure.Subject) (targets []suite
 // device.
 func (s Suite) possible(ctx context.Context, fs sysfs.FS, targets []suite.Target) error {
 	err := s.Possible(ctx, s.Values, s.Fio, settings.Options{FS: fs, OpenNVMe: nvme.Open}, targets...)
-	if errors.Is(err, settings.ErrNone) {
+	if errors.Is(err, settings.ErrNone) || errors.Is(err, fiorun.ErrJob) {
 		return &PlanError{s.Name, err}
 	}
 	return err

@@ -96,8 +96,8 @@ func TestScaleOnAServer(t *testing.T) {
 	require.NoError(t, err)
 	steps, err := s.DryRun(v, ordered...)
 	require.NoError(t, err)
-	require.Len(t, steps, 24)
-	last := steps[23]
+	require.Len(t, steps, 47, "each device alone, and 2 to 24 together")
+	last := steps[46]
 	assert.Equal(t, "random-read-24-devices", last.Name)
 	assert.Equal(t, paths(ordered), options(last.JobFile, "filename"))
 	var want []string
@@ -105,13 +105,13 @@ func TestScaleOnAServer(t *testing.T) {
 		want = append(want, fmt.Sprint(16*(i/12)+i%12))
 	}
 	assert.Equal(t, want, options(last.JobFile, "cpus_allowed"))
-	assert.Equal(t, paths(ordered)[:3], options(steps[2].JobFile, "filename"), "one group first")
+	assert.Equal(t, paths(ordered)[:3], options(steps[25].JobFile, "filename"), "one group first")
 
 	// Four jobs on each of twelve drives exceed the node's 32 threads.
 	steps, err = s.DryRun(suite.Values{}, ordered...)
 	require.NoError(t, err)
-	require.Len(t, steps, 48)
-	sets := options(steps[23].JobFile, "cpus_allowed")
+	require.Len(t, steps, 94)
+	sets := options(steps[46].JobFile, "cpus_allowed")
 	assert.Equal(t, []string{"0-3", "4-7", "8-11", "12-15", "32-35", "36-39", "40-43", "44-47", "0-3", "4-7", "8-11", "12-15"}, sets[:12])
 	assert.Equal(t, "16-19", sets[12], "the other node's own")
 }

@@ -34,6 +34,8 @@ func (s subject) loops(ctx context.Context, l *look) error {
 			continue
 		case err != nil:
 			return fmt.Errorf("read what %s is made of: %w", name, err)
+		case backing == "": // the kernel names no file while it is being detached
+			continue
 		}
 		err = l.ask(ctx, fmt.Sprintf("/dev/%s, which is made of %s,", name, backing), func() ([]Finding, error) {
 			of, err := s.madeOf(name, backing)

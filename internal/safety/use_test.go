@@ -230,6 +230,16 @@ func TestWhatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// The kernel names no file while a loop device is being detached, and its node may be gone by then. What is attached and
+// cannot be seen is another matter.
+func TestALoopDeviceThatIsDetachedMeanwhile(t *testing.T) {
+	loop, _ := drive(t)
+	require.NoError(t, verdict(t, loop, map[string]string{"sys/block/loop4711/loop/backing_file": ""}))
+	err := verdict(t, loop, map[string]string{"sys/block/loop4711/loop/backing_file": "/nowhere/disk.img\n"})
+	require.ErrorIs(t, err, safety.ErrRefused)
+	require.ErrorContains(t, err, "cannot see what the loop device /dev/loop4711 is made of (/nowhere/disk.img, ")
+}
+
 func TestPermitEndsWithItsContext(t *testing.T) {
 	loop, _ := drive(t)
 	remote := testenv.RemoteFile(t)

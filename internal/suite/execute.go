@@ -200,7 +200,7 @@ func (o Options) execute(ctx context.Context, steps []Step, i int, held holding)
 		return []record.Step{{Name: planned.Name, Plan: planned.Plan, Duration: time.Since(started), InterruptsPerIO: -1}}, nil, err
 	}
 	run, err := o.Fio.Run(ctx, fiorun.Request{
-		Job: planned.Job, ReadOnly: planned.Writes == "", Limit: limit(planned),
+		Job: planned.Job, ReadOnly: planned.Writes == "", Limit: limit(planned), Idle: planned.Idle,
 		Progress: func(status fio.Status) { tell(status.Rates) },
 		Watch:    o.watch(planned),
 		Held:     held.devices(planned),
@@ -238,10 +238,10 @@ func (o Options) watch(planned Step) fiorun.Watch {
 
 // limit returns the time after which a step counts as hung; 0 means never.
 func limit(planned Step) time.Duration {
-	if planned.Limit > 0 {
+	switch {
+	case planned.Limit > 0:
 		return planned.Limit
-	}
-	if planned.own && planned.Expected == 0 {
+	case planned.Idle > 0, planned.own && planned.Expected == 0:
 		return 0 // its duration is unknown
 	}
 	return 2*planned.Expected + time.Minute

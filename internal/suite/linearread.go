@@ -114,7 +114,7 @@ func (l load) stepBeside(kind fio.RW, t Target, others []Target) (Step, error) {
 	first.CPUsAllowed = cpuText(cpus[0])
 	s.Workload.CPUs = cpus[0]
 	for i, other := range others {
-		section, err := load{kind: kind, blockBytes: l.blockBytes, depth: l.depth, engine: l.engine, runtime: s.Limit.Round(time.Second)}.section(other, cpus[i+1])
+		section, err := load{kind: kind, blockBytes: l.blockBytes, depth: l.depth, engine: l.engine, runtime: time.Minute + lasts(l.bytes, slowestRead).Round(time.Second)}.section(other, cpus[i+1])
 		if err != nil {
 			return Step{}, err
 		}

@@ -17,10 +17,14 @@ import (
 const (
 	// maxDepth is more than any device keeps in flight per queue.
 	maxDepth = 65535
-	// guessedRate is the expected rate of a load of a number of bytes, in bytes per second. Below
-	// slowestRate, such a load counts as hung.
+	// guessedRate is the expected rate of a load of a number of bytes, in bytes per second.
 	guessedRate = 1e9
-	slowestRate = 20e6
+	// slowestDiscard is the rate below which discards count as hung, and slowestRead that of a drive beside which
+	// others are read until its own read is over.
+	slowestDiscard = 20e6
+	slowestRead    = 1e6
+	// hangs is how long no I/O of a load of a number of bytes may complete.
+	hangs = 2 * time.Minute
 	// fioStarts is how long fio takes to start and to end: most of the time of a small load.
 	fioStarts = 500 * time.Millisecond
 )
@@ -165,8 +169,12 @@ func (l load) step(targets ...Target) (Step, error) {
 		}
 	}
 	if l.bytes > 0 {
-		s.Expected = fioStarts + time.Duration(float64(l.bytes)/guessedRate*float64(time.Second)).Round(time.Millisecond)
-		s.Limit = time.Minute + time.Duration(float64(l.bytes)/slowestRate*float64(time.Second))
+		s.Expected = fioStarts + lasts(l.bytes, guessedRate).Round(time.Millisecond)
+		if l.kind == fio.Trim { // fio does not tell how fast it discards
+			s.Limit = time.Minute + lasts(l.bytes, slowestDiscard)
+		} else {
+			s.Idle = hangs
+		}
 	}
 	s.Plan = l.plan(w)
 	s.Workload = &w
@@ -179,6 +187,11 @@ func (l load) step(targets ...Target) (Step, error) {
 		s.Writes = l.writes(w)
 	}
 	return s, nil
+}
+
+// lasts returns how long a number of bytes takes at a rate.
+func lasts(bytes int64, rate float64) time.Duration {
+	return time.Duration(float64(bytes) / rate * float64(time.Second))
 }
 
 // plan describes the load: "4 KiB random read, depth 32, 4 jobs, write cache off".
@@ -223,6 +236,10 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 	size, err := l.room(t)
 	if err != nil {
 		return fio.Section{}, err
+	}
+	if unit := t.unit(); !l.buffered && l.blockBytes%unit != 0 {
+		return fio.Section{}, fmt.Errorf("blocks of %s: direct I/O on %s takes multiples of its logical blocks of %s",
+			units.BlockSize(l.blockBytes), t.Path, units.BlockSize(unit))
 	}
 	o := fio.Options{
 		Filenames: []string{t.Path}, RW: l.kind, IOEngine: l.engine, Direct: new(!l.buffered), Thread: new(true),

@@ -162,10 +162,11 @@ func TestParametersOfPlans(t *testing.T) {
 	assert.Equal(t, []string{"purge", "round-01"}, names("steady-state", serverDrive(), "purge=yes", "precondition=0", "rounds=1"))
 
 	for setting, want := range map[string]string{
-		"interrupts polled=yes":  "the driver has no polled queues here",
-		"scale counts=2":         "counts: 2 devices at once, but there are only 1",
-		"linear-read piece=4MiB": "piece: 4 MiB is less than 8 blocks of 1 MiB, which are in flight at once; want 8 MiB or more",
-		"linear-read depth=9":    "is too small for 40 pieces of 9 blocks of 1 MiB",
+		"interrupts polled=yes":        "the driver has no polled queues here",
+		"model sequential-block=5000B": "blocks of 5 000 B: direct I/O on /dev/sda takes multiples of its logical blocks of 512 B",
+		"scale counts=2":               "counts: 2 devices at once, but there are only 1",
+		"linear-read piece=4MiB":       "piece: 4 MiB is less than 8 blocks of 1 MiB, which are in flight at once; want 8 MiB or more",
+		"linear-read depth=9":          "is too small for 40 pieces of 9 blocks of 1 MiB",
 	} {
 		name, parameter, _ := strings.Cut(setting, " ")
 		s, small := find(t, name), disk
@@ -173,9 +174,15 @@ func TestParametersOfPlans(t *testing.T) {
 		_, err := s.Plan(set(t, s, parameter), small)
 		require.ErrorContains(t, err, want)
 	}
+	disk.Device.LogicalBlockBytes = 4 << 10 // 4Kn
+	quick := find(t, "quick")
+	_, err := quick.Plan(set(t, quick, "random-block=512B"), disk)
+	require.ErrorContains(t, err, "blocks of 512 B: direct I/O on /dev/sda takes multiples of its logical blocks of 4 KiB")
+	assert.NotEmpty(t, names("quick", disk))
+
 	file := suite.Target{Path: "/srv/data", SizeBytes: 1 << 30}
 	s := find(t, "steady-state")
-	_, err := s.Plan(set(t, s, "purge=yes"), file)
+	_, err = s.Plan(set(t, s, "purge=yes"), file)
 	require.ErrorContains(t, err, "blocks of a file can be neither discarded nor formatted")
 }
 

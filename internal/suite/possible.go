@@ -11,9 +11,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 )
 
-// Possible returns why a plan cannot be carried out here, whatever its targets contain: fio lacks an engine, or the
-// device lacks a setting, which matches settings.ErrNone. It changes nothing, so it can be called before a file is
-// filled. If with.Path is empty, engines are not checked.
+// Possible returns why a plan cannot be carried out here, whatever its targets contain: fio lacks an engine or does not
+// accept the user's own job (fiorun.ErrJob), or the device lacks a setting, which matches settings.ErrNone. It changes
+// nothing, so it can be called before a file is filled. If with.Path is empty, engines and jobs are not checked.
 func (s Suite) Possible(ctx context.Context, v Values, with fiorun.Binary, o settings.Options, targets ...Target) error {
 	steps, err := s.sketch(v, targets)
 	if err != nil {
@@ -22,6 +22,11 @@ func (s Suite) Possible(ctx context.Context, v Values, with fiorun.Binary, o set
 	if with.Path != "" {
 		if err := checkEngines(ctx, with, steps); err != nil {
 			return err
+		}
+		if len(steps) > 0 && steps[0].own { // the others repeat it
+			if err := with.CheckJob(ctx, steps[0].jobFile); err != nil {
+				return err
+			}
 		}
 	}
 	for _, name := range settingsOf(steps) {

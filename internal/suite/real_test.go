@@ -178,7 +178,7 @@ func TestSuitesReally(t *testing.T) {
 			assert.InDelta(t, 0.7, float64(r.Steps[0].Read.IOs)/n, 5*math.Sqrt(0.7*0.3/n))
 		}},
 		{"interrupts", false, []string{short, "depths=1", "coalescing=as-found", "repeats=1"}, nil},
-		{"write-cache", true, []string{short, "blocks=4KiB", "depths=1", "repeats=2"}, func(t *testing.T, r record.RunReport) {
+		{"write-cache", true, []string{short, "blocks=4KiB", "depths=1", "repeats=6"}, func(t *testing.T, r record.RunReport) {
 			require.Len(t, r.Analysis.Effects, 1)
 			e := r.Analysis.Effects[0]
 			assert.Equal(t, []any{"write cache", "off", "on"}, []any{e.Setting, e.From, e.To})
@@ -286,7 +286,7 @@ func TestScaleReally(t *testing.T) {
 	}
 	fio, dir := witness(t)
 	s := find(t, "scale")
-	v := set(t, s, "time=1s", "ramp=0s", "counts=1,2,8", "random-jobs=1", "depth=4")
+	v := set(t, s, "time=1s", "ramp=0s", "counts=1,2,8", "alone=first", "random-jobs=1", "depth=4")
 	r, err := suite.Execute(t.Context(), s, suite.Options{Fio: fio, Target: targets[0], More: targets[1:], Values: v})
 	require.NoError(t, err)
 	sameAsFio(t, r, dir)

@@ -8,13 +8,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// scale runs the same load on one device, then on two, until all work at once. The
+// scale runs the same load on each device alone, then on two, until all work at once. Devices may
+// differ, by their model or their age, so that only their own rates tell what they lose. The
 // caller orders the targets. If they are ordered by PCIe root, one root is complete
 // before the next begins.
 func scale() Suite {
 	s := Suite{
 		Name: "scale", Question: "Do drives slow each other down?", Many: true,
-		Does:   "The same load on 1, 2, … all devices at once. Devices are added PCIe root by PCIe root.",
+		Does:   "The same load on each device alone, and on 2, 3, … all devices at once. Devices are added PCIe root by PCIe root.",
 		Writes: "nothing, unless loads names writes",
 		Replaces: "fio --name=global --ioengine=libaio --direct=1 --thread --rw=randread --norandommap --random_generator=lfsr " +
 			"--bs=4k --iodepth=32 --numjobs=4 --group_reporting --ramp_time=2 --time_based --runtime=10 --name=first " +
@@ -30,6 +31,7 @@ func scale() Suite {
 	randomJobs := jobsKnob(&s, "random-jobs", "threads of the random I/O on each device", 4)
 	sequentialJobs := jobsKnob(&s, "sequential-jobs", "threads of the sequential I/O on each device", 1)
 	depth := depthKnob(&s, 32)
+	alone := declare(&s, "alone", "which devices are also measured alone: each of them, or the first, with which the others are then taken to be alike", "each", choice("each", "first"))
 	repeats := repeatsKnob(&s, 1)
 	memory := memoryKnob(&s)
 	engine := engineKnob(&s)
@@ -42,6 +44,7 @@ func scale() Suite {
 		if most := slices.Max(numbers); most > len(targets) {
 			return nil, fmt.Errorf("counts: %d devices at once, but there are only %d", most, len(targets))
 		}
+		devices := atOnce(numbers, targets, alone.of(v) == "each")
 		return repeated(repeats.of(v), func(repeat int) ([]Step, error) {
 			var all []Step
 			for _, name := range loads.of(v) {
@@ -58,10 +61,13 @@ func scale() Suite {
 				case known[3]:
 					l.kind = fio.Write
 				}
-				for _, n := range numbers {
-					for _, l := range withMemory([]load{l}, memory.of(v), targets[:n]) {
-						l.name = fmt.Sprintf("%s%s-%d-devices", l.prefix, name, n)
-						step, err := l.step(targets[:n]...)
+				for _, d := range devices {
+					for _, l := range withMemory([]load{l}, memory.of(v), d.targets) {
+						l.name = l.prefix + name + "-" + d.name
+						if d.alone {
+							l.also(d.targets[0].Path + " alone")
+						}
+						step, err := l.step(d.targets...)
 						if err != nil {
 							return nil, err
 						}
@@ -74,4 +80,25 @@ func scale() Suite {
 		})
 	}
 	return s
+}
+
+// devices are those that work at the same time. alone marks one that is not the first: the plan of its step names it.
+type devices struct {
+	name    string
+	targets []Target
+	alone   bool
+}
+
+// atOnce returns the devices of each step of a load. If each is wanted, the others follow the first one alone.
+func atOnce(numbers []int, targets []Target, each bool) (all []devices) {
+	for _, n := range numbers {
+		all = append(all, devices{name: fmt.Sprintf("%d-devices", n), targets: targets[:n]})
+		if n != 1 || !each {
+			continue
+		}
+		for i, t := range targets[1:slices.Max(numbers)] {
+			all = append(all, devices{name: fmt.Sprintf("device-%d-alone", i+2), targets: []Target{t}, alone: true})
+		}
+	}
+	return all
 }

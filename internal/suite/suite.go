@@ -82,6 +82,8 @@ type Step struct {
 	Expected time.Duration
 	// Limit is the time after which the step counts as hung; 0 means that it depends on Expected.
 	Limit time.Duration
+	// Idle is how long the step may complete no I/O before it counts as hung; if it is set, Limit does not apply.
+	Idle time.Duration
 	// Writes describes what the step writes to the targets, in a phrase; empty if it only reads.
 	Writes string
 	// Targets are the targets of the I/O, all at once.

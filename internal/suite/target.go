@@ -106,6 +106,14 @@ func (t Target) room(blockBytes int64, depth int) (int64, error) {
 	return size, nil
 }
 
+// unit returns the size of which direct I/O is a multiple. That of a file is its filesystem's, and at least a sector.
+func (t Target) unit() int64 {
+	if t.Raw && t.Device.LogicalBlockBytes > 0 {
+		return int64(t.Device.LogicalBlockBytes)
+	}
+	return 512
+}
+
 // isNVMe reports whether the device is an NVMe namespace.
 func (t Target) isNVMe() bool { return len(t.Device.Controllers) > 0 }
 

@@ -65,7 +65,7 @@ func (d *direct) Acquire() error {
 	return nil
 }
 
-// acquire is like Acquire, and checks with same that the target is still as it was.
+// acquire is like Acquire, and checks with same that the target is still as it was. The error of same names the target.
 func (d *direct) acquire(same func() error) error {
 	if d.released == nil {
 		return nil
@@ -74,7 +74,7 @@ func (d *direct) acquire(same func() error) error {
 		return err
 	}
 	if err := same(); err != nil {
-		return errors.Join(fmt.Errorf("open %s: %w", d.path, err), d.Release())
+		return errors.Join(err, d.Release())
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (f *File) Acquire() error {
 	return f.acquire(func() error {
 		st, err := f.stat()
 		if err == nil && st.Size != f.sizeBytes { // somebody has written something else to it
-			err = fmt.Errorf("%w: it has %d bytes, and had %d", ErrDamaged, st.Size, f.sizeBytes)
+			err = fmt.Errorf("open %s: %w: it has %d bytes, and had %d", f.path, ErrDamaged, st.Size, f.sizeBytes)
 		}
 		return err
 	})
@@ -96,7 +96,7 @@ func (e *Existing) Acquire() error {
 	return e.acquire(func() error {
 		st, err := e.stat()
 		if err == nil && st.Size < e.sizeBytes {
-			err = fmt.Errorf("%w: it has %d bytes, and had %d", ErrReplaced, st.Size, e.sizeBytes)
+			err = fmt.Errorf("open %s: %w: it has %d bytes, and had %d", e.path, ErrReplaced, st.Size, e.sizeBytes)
 		}
 		return err
 	})
@@ -108,8 +108,8 @@ func (d *Device) Acquire() error {
 	return d.acquire(func() error {
 		now, err := checkDevice(d.direct, "")
 		if err == nil && (now.sizeBytes < d.sizeBytes || now.blockBytes != d.blockBytes) {
-			err = fmt.Errorf("%w: it has %d bytes in blocks of %d, and had %d in blocks of %d",
-				ErrReplaced, now.sizeBytes, now.blockBytes, d.sizeBytes, d.blockBytes)
+			err = fmt.Errorf("open %s: %w: it has %d bytes in blocks of %d, and had %d in blocks of %d",
+				d.path, ErrReplaced, now.sizeBytes, now.blockBytes, d.sizeBytes, d.blockBytes)
 		}
 		return err
 	})

@@ -34,6 +34,18 @@ func TestADeviceThatIsFormattedAnewIsAnotherOne(t *testing.T) {
 	}
 }
 
+// The error names the device once.
+func TestADeviceThatLosesItsMedium(t *testing.T) {
+	loop := testenv.LoopDevice(t, mib, testenv.Options{})
+	d, err := target.OpenDevice(loop.Path, loop.Number)
+	require.NoError(t, err)
+	require.NoError(t, d.Release())
+	require.NoError(t, os.Truncate(loop.Backing, 0))
+	testenv.Losetup(t, "--set-capacity", loop.Path)
+	require.EqualError(t, d.Acquire(), "open "+loop.Path+": the device has no medium or no size")
+	require.NoError(t, d.Close())
+}
+
 func TestAFileThatShrinksIsAnotherOne(t *testing.T) {
 	path := filepath.Join(testenv.OnDisk(t), "data")
 	require.NoError(t, os.WriteFile(path, make([]byte, 8192), 0o600))

@@ -107,10 +107,7 @@ func table(b *strings.Builder, level int, t document.Table) {
 		if grouped {
 			cells = append([]string{group}, cells...)
 		}
-		for i, c := range cells {
-			cells[i] = " " + c + " "
-		}
-		b.WriteString("|" + strings.Join(cells, "|") + "|\n")
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
 	b.WriteByte('\n')
 	names := make([]string, len(short.Names))
