@@ -43,6 +43,8 @@
     wornRatio: 0.9,
     // Time within the last hour above the drive's own warning temperature.
     hotSeconds: 300,
+    // How often a drive may come back within six hours: somebody may add and reseat it.
+    returns: 3,
     // Share of remote interrupts, for drives with at least this many interrupts a second.
     remoteInterruptsRatio: 0.5,
     remoteInterruptsFrom: 10,

@@ -19,6 +19,7 @@ local rules = [
   import 'rules/peers.libsonnet',
   import 'rules/baselines.libsonnet',
   import 'rules/overview.libsonnet',
+  import 'rules/returns.libsonnet',
 ];
 
 // Removes what an empty selector leaves behind.

@@ -63,10 +63,11 @@ func deviceNow() []Panel {
 
 // heatmap shows a latency histogram, whether Prometheus stores it natively or in classic buckets.
 func heatmap(title, description, name, labels string) Panel {
+	native := `sum(increase(` + name + `{` + labels + `}[$__rate_interval]))`
 	return Panel{
 		Kind: "heatmap", Title: title, Unit: "short", Width: 12, Height: 9, Description: description,
 		Queries: []Query{{
-			Expr:   `sum(increase(` + name + `{` + labels + `}[$__rate_interval])) or sum by (le) (increase(` + name + `_bucket{` + labels + `}[$__rate_interval]))`,
+			Expr:   native + ` or (sum by (le) (increase(` + name + `_bucket{` + labels + `}[$__rate_interval])) unless on () ` + native + `)`,
 			Legend: "{{le}}", Format: "heatmap",
 		}},
 		Options: Object{
@@ -87,9 +88,14 @@ func quantile(q string) string {
 }
 
 func latency() []Panel {
+	const seconds, window = `ssdprobe_probe_latency_percentile_seconds{` + target + `}`, `ssdprobe_probe_latency_percentile_window_seconds{` + target + `}`
+	percentiles := series("Latency percentiles", "s", "Percentiles of all I/Os in the good rounds of the last minutes (drift.window, 5 min by default). A percentile reaches back up to 6 h until ten I/Os lie above it. "+
+		"While it is dashed, fewer do, and it is only a hint.", 12,
+		Query{Expr: sure(seconds, window), Legend: "{{probe}} p{{percentile}}"},
+		Query{Expr: unsure(seconds, window), Legend: "{{probe}} p{{percentile}} of few I/Os"})
+	percentiles.Overrides = []Object{{"matcher": Object{"id": "byFrameRefID", "options": "B"}, "properties": []Object{dashed()}}}
 	return []Panel{
-		series("Latency percentiles", "s", "Percentiles of all I/Os in the good rounds of the last minutes (drift.window, 5 min by default). A percentile reaches back up to 6 h until ten I/Os lie above it.", 12,
-			Query{Expr: `ssdprobe_probe_latency_percentile_seconds{` + target + `}`, Legend: "{{probe}} p{{percentile}}"}).logarithmic(),
+		percentiles.logarithmic(),
 		series("IOPS", "iops", "I/Os per second in the good rounds of the last minutes, at the probe's queue depth. At queue depth 1, it is the inverse of the mean latency.", 12,
 			Query{Expr: `ssdprobe_probe_iops{` + target + `}`, Legend: "{{probe}}"}).from0(),
 		heatmap("Latency of every I/O of probes", "How many I/Os had which latency. From native histograms where Prometheus stores them, else from the few classic buckets.",
@@ -113,7 +119,7 @@ func driftPanels() []Panel {
 	band := func(name, color string) Object {
 		return Object{
 			"matcher":    Object{"id": "byFrameRefID", "options": name},
-			"properties": []Object{{"id": "custom.lineStyle", "value": Object{"fill": "dash", "dash": []int{4, 4}}}, {"id": "custom.lineWidth", "value": 1}, {"id": "color", "value": Object{"mode": "fixed", "fixedColor": color}}},
+			"properties": []Object{dashed(), {"id": "custom.lineWidth", "value": 1}, {"id": "color", "value": Object{"mode": "fixed", "fixedColor": color}}},
 		}
 	}
 	ratio := series("Times slower than the baseline", "none",

@@ -12,16 +12,17 @@ func called(what, family string) string {
 func growth(family string) string { return `increase(` + each(family) + `[$__rate_interval])` }
 
 func health() []Panel {
+	const unknown = " Empty for drives that do not report it, such as volumes of clouds."
 	temperature := series("Temperature", "celsius", "Each sensor of the drive. Thermal limits differ between drives: the next panel shows the time above them.", 12,
 		Query{Expr: each("ssdprobe_nvme_temperature_celsius"), Legend: "{{controller}} {{sensor}}"})
 	return []Panel{
 		number("Critical warnings", "none", "Critical warnings that are set in the drive's health log.", `sum(`+each("ssdprobe_nvme_critical_warning")+`)`, steps("green", 1, "red")),
-		number("Worn", "percentunit", "Share of the rated endurance that is used up. It may exceed 100 %.", `max(`+each("ssdprobe_nvme_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
+		number("Worn", "percentunit", "Share of the rated endurance that is used up. It may exceed 100 %."+unknown, `max(`+each("ssdprobe_nvme_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
 		number("Short of spare blocks", "none", "Controllers that have fewer spare blocks than the maker's threshold: replace the drive soon. Some drives do not report it.",
 			`count(`+each("ssdprobe_nvme_available_spare_ratio")+` < `+each("ssdprobe_nvme_available_spare_threshold_ratio")+`) or vector(0)`, steps("transparent", 1, "red")),
-		number("Media errors", "none", "Unrecovered data integrity errors in the drive's life.", `max(`+each("ssdprobe_nvme_media_errors_total")+`)`, steps("green", 1, "red")),
-		number("Unsafe shutdowns", "none", "Number of times that the drive lost power without a clean shutdown.", `max(`+each("ssdprobe_nvme_unsafe_shutdowns_total")+`)`, plain()),
-		number("Powered on", "s", "Total time that the drive was powered on.", `max(`+each("ssdprobe_nvme_power_on_seconds_total")+`)`, plain()),
+		number("Media errors", "none", "Unrecovered data integrity errors in the drive's life."+unknown, `max(`+each("ssdprobe_nvme_media_errors_total")+`)`, steps("green", 1, "red")),
+		number("Unsafe shutdowns", "none", "Number of times that the drive lost power without a clean shutdown."+unknown, `max(`+each("ssdprobe_nvme_unsafe_shutdowns_total")+`)`, plain()),
+		number("Powered on", "s", "Total time that the drive was powered on."+unknown, `max(`+each("ssdprobe_nvme_power_on_seconds_total")+`)`, plain()),
 		temperature,
 		series("Time above temperature limits", "percentunit", "Share of the time above the drive's own warning and critical temperature, and in each level of thermal throttling.", 12,
 			Query{Expr: `rate(` + each("ssdprobe_nvme_warning_temperature_seconds_total") + `[$__rate_interval])`, Legend: "{{controller}} warning"},
@@ -35,18 +36,18 @@ func health() []Panel {
 			Query{Expr: `rate(` + each("ssdprobe_nvme_host_write_commands_total") + `[$__rate_interval])`, Legend: "{{controller}} writes"}).from0(),
 		series("Controller busy", "percentunit", "Share of the time that the controller was busy with I/O, by its own count. Most drives count whole minutes.", 12,
 			Query{Expr: `rate(` + each("ssdprobe_nvme_controller_busy_seconds_total") + `[$__rate_interval])`, Legend: "{{controller}}"}).from0(),
-		series("New errors", "none", "Media errors, entries of the error log and thermal transitions since the point before.", 12,
+		series("New errors", "none", "Media errors, entries of the error log and thermal transitions since the point before. Media errors are empty for drives that do not report them.", 12,
 			Query{Expr: growth("ssdprobe_nvme_media_errors_total"), Legend: "{{controller}} media errors"},
 			Query{Expr: growth("ssdprobe_nvme_error_log_entries_total"), Legend: "{{controller}} error log"},
 			Query{Expr: growth("ssdprobe_nvme_thermal_transitions_total"), Legend: "{{controller}} thermal transitions, level {{level}}"}).from0(),
-		series("Wear and spare", "percentunit", "Share of the rated endurance that is used up, share of spare blocks that are left, and the maker's threshold for these.", 12,
+		series("Wear and spare", "percentunit", "Share of the rated endurance that is used up, share of spare blocks that are left, and the maker's threshold for these."+unknown, 12,
 			// A single query, because not every drive reports all of them.
 			Query{
 				Expr: called("used up", "ssdprobe_nvme_percentage_used_ratio") + ` or ` + called("spare", "ssdprobe_nvme_available_spare_ratio") +
 					` or ` + called("spare threshold", "ssdprobe_nvme_available_spare_threshold_ratio"),
 				Legend: "{{controller}} {{what}}",
 			}).from0(),
-		series("Power cycles", "none", "Number of times that the drive was powered on.", 12,
+		series("Power cycles", "none", "Number of times that the drive was powered on."+unknown, 12,
 			Query{Expr: each("ssdprobe_nvme_power_cycles_total"), Legend: "{{controller}}"}).from0(),
 	}
 }

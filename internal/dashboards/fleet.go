@@ -127,17 +127,16 @@ func slowDrives() []Panel {
 // chosenDrives has a line for each drive. The worst drives of a fleet are in the tables: a graph of them would read the
 // series of all drives.
 func chosenDrives() []Panel {
-	const empty = " Empty until nodes or targets are chosen."
 	return []Panel{
 		series("Times slower than the baseline, the worst ten", "none",
-			"The drift of the ten worst targets and statistics at each moment. 1 is as fast as the baseline."+empty, 24,
+			"The drift of the ten worst targets and statistics at each moment. 1 is as fast as the baseline."+emptyUntilChosen, 24,
 			Query{
 				Expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + ofFew(compared("ssdprobe_drift_ratio", few)) + `))`,
 				Legend: "{{instance}} {{device}} {{probe}} {{statistic}}",
 			}).limit(1.2),
 		series("Each drive's median, the slowest fifty", "s",
 			"The median latency over an hour of the slowest fifty drives and probes at each moment. Drives of one model should stay together; one that leaves the others "+
-				"is suspect."+empty, 24,
+				"is suspect."+emptyUntilChosen, 24,
 			Query{
 				Expr:   `topk(50, device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + few + `})`,
 				Legend: "{{instance}} {{device}} {{probe}}",

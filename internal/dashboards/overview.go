@@ -7,6 +7,9 @@ package dashboards
 // so it is "", which only AnyValue matches.
 const few = chosen + `,none!~"$instance$device$id"`
 
+// emptyUntilChosen is said of graphs that show nothing else.
+const emptyUntilChosen = " Empty until nodes or targets are chosen."
+
 // fewNodes is the same for series of nodes.
 const fewNodes = `instance=~"$instance",none!~"$instance"`
 

@@ -57,6 +57,11 @@ func (p Panel) logarithmic() Panel {
 	return p
 }
 
+// dashed is a property of the lines of a query.
+func dashed() Object {
+	return Object{"id": "custom.lineStyle", "value": Object{"fill": "dash", "dash": []int{4, 4}}}
+}
+
 // limit draws a line at a value, and everything above it in red.
 func (p Panel) limit(at float64) Panel {
 	p.Defaults = Object{"thresholds": steps("green", at, "red")}

@@ -3,7 +3,7 @@ local text = import '../text.libsonnet';
 local critical = {
   summary: 'A drive reports a critical problem.',
   description: text.drive + |||
-    {{ if not $labels.controller }}has failed its own self-assessment: it expects to break.{{ else -}}
+    {{ if not $labels.controller }}has failed its own self-assessment: it expects to break, or is too hot.{{ else -}}
     reports a critical warning: {{ $labels.condition }} is set in the health log of controller {{ $labels.controller }}.
     {{- with printf "max_over_time(timestamp(ssdprobe_nvme_critical_warning{instance=%q,id=%q,controller=%q,condition=%q} == 0)[1d:1m])"
     $labels.instance $labels.id $labels.controller $labels.condition | query }}

@@ -19,19 +19,26 @@ function(config) {
       alert: 'SsdprobeTargetGone',
       // A device that is gone has no series, so no other alert fires. This one ends after
       // six hours: by then the drive was removed on purpose. Without the labels device and firmware: a drive that had
-      // two names or firmwares in these hours would be gone twice.
+      // two names or firmwares in these hours would be gone twice. A drive that comes and goes is never gone for long, so
+      // its returns are counted.
       expr: |||
-        max by (job, instance, id, model) (last_over_time(device:ssdprobe_device_info:unique[6h]))
-        unless on (job, instance, id) device:ssdprobe_device_info:unique
+        (
+            count_over_time(device:ssdprobe_device_info:returned[6h]) > %(returns)d
+          or
+            max by (job, instance, id, model) (last_over_time(device:ssdprobe_device_info:unique[6h]))
+            unless on (job, instance, id) device:ssdprobe_device_info:unique
+        )
         and on (job, instance) ssdprobe_build_info
-      |||,
+      ||| % config,
       'for': '15m',
       labels: { severity: 'warning' },
       annotations: {
-        summary: 'A drive has disappeared.',
+        summary: 'A drive has disappeared, or comes and goes.',
         description: |||
-          {{ $labels.id }}{{ with $labels.model }} ({{ . }}){{ end }} on {{ $labels.instance }} is gone.
-          ssdprobe runs but no longer sees it: it was removed, dropped off the bus, or the configuration now leaves it out.
+          {{ $labels.id }}{{ with $labels.model }} ({{ . }}){{ end }} on {{ $labels.instance }} {{ if gt $value 1.0 -}}
+          comes and goes: it came back {{ $value }} times in the last six hours.{{ else -}}
+          is gone.
+          ssdprobe runs but no longer sees it: it was removed, dropped off the bus, or the configuration now leaves it out.{{ end }}
           {{- range printf "topk(1, max by (device) (max_over_time(timestamp(device:ssdprobe_device_info:unique{instance=%q,id=%q})[6h:1m])))"
           $labels.instance $labels.id | query }}
           It was last seen at {{ .Value | humanizeTimestamp }}{{ with .Labels.device }} as {{ . }}{{ end }}.{{ end }}

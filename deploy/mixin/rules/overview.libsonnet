@@ -51,6 +51,16 @@ function(config) {
       ||| % config),
     },
 
+    // The dashboard of runs adds up the rates over the time that it shows.
+    {
+      record: 'model_suite_outcome:ssdprobe_runs:rate5m',
+      expr: over('sum', 'model, suite, outcome', ofDrives('suite, outcome', 'rate(ssdprobe_runs_total[5m])')),
+    },
+    {
+      record: 'model_suite:ssdprobe_runs_in_progress:count',
+      expr: over('sum', 'model, suite', ofDrives('suite', 'ssdprobe_run_in_progress')),
+    },
+
     // When each node last answered. The rule reads what it recorded itself, so that it costs
     // little in a fleet of any size, and looks back an hour, so that nodes are remembered while
     // Prometheus is down. After a day, a node is taken for one that was removed.

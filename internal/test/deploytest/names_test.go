@@ -50,6 +50,38 @@ func TestEveryNameIsKnown(t *testing.T) {
 	}
 }
 
+// A matcher of a label that a metric does not have selects nothing, or does not restrict anything.
+func TestEveryLabelThatIsSelectedExists(t *testing.T) {
+	labels := map[string][]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(ssdprobe_[a-z0-9_]+)` \\| \\w+ \\| ([a-z_, ]*) \\|").FindAllStringSubmatch(document(t, "docs/metrics.md"), -1) {
+		// none is the label that no series has.
+		labels[row[1]] = append(strings.Split(row[2], ", "), "job", "instance", "le", "none")
+	}
+	texts := allQueries()
+	for _, file := range []string{"rules.yaml", "alerts.yaml"} {
+		for _, r := range rules(t, file) {
+			texts[file+" "+r.Record+r.Alert] = r.Expr + strings.ReplaceAll(strings.ReplaceAll(r.Annotations["description"], `\"`, `"`), "=%q", `=""`)
+		}
+	}
+	found, suffix := 0, regexp.MustCompile(`_(bucket|count|sum)$`)
+	for what, text := range texts {
+		for _, selector := range regexp.MustCompile(`(?:^|[^\w:])(ssdprobe_[a-z0-9_]+){([^}]*)}`).FindAllStringSubmatch(text, -1) {
+			family := selector[1]
+			if labels[family] == nil {
+				family = suffix.ReplaceAllString(family, "")
+			}
+			for _, label := range regexp.MustCompile(`(?:^|,)\s*(\w+)\s*[=!]`).FindAllStringSubmatch(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(selector[2], ""), -1) {
+				found++
+				// The overview selects findings without a drive by the label model, which they do not have.
+				if family != "ssdprobe_finding" || label[1] != "model" {
+					assert.Contains(t, labels[family], label[1], "%s: %s", what, selector[0])
+				}
+			}
+		}
+	}
+	assert.Greater(t, found, 400)
+}
+
 // Exactly the existing recording rules are documented. Names that differ in their last part may share a row.
 func TestEveryRecordingRuleIsDocumented(t *testing.T) {
 	var documented, recorded []string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestGraphsOfTheFleetReadSums(t *testing.T) {
 	selector := regexp.MustCompile(`\b(\w+:)?(?:ssdprobe|process)_\w+(:\w+)?(?:{[^}]*})?`)
 	sum := regexp.MustCompile(`^(model|model_\w+|condition|fleet):`)
 	found := 0
-	for _, r := range dashboards.All()["fleet"].Rows {
+	for _, r := range slices.Concat(dashboards.All()["fleet"].Rows, dashboards.All()["runs"].Rows) {
 		for _, p := range r.Panels {
 			for _, q := range p.Queries {
 				if q.Instant {
@@ -126,6 +127,18 @@ func TestTablesOfTheFleetAreOfTheWorst(t *testing.T) {
 		add("ssdprobe_drift_ratio", statistic, slower)
 		add("ssdprobe_drift_ratio_lower", statistic, 1/slower) // another order
 		add("ssdprobe_drift_state", statistic+`,state="regressed"`, 1)
+		ofRun := drive + `,suite="quick"`
+		for _, name := range []string{"last_completion_timestamp_seconds", "duration_seconds", "next_timestamp_seconds"} {
+			add("ssdprobe_run_"+name, ofRun, slower)
+		}
+		add("ssdprobe_run_warning", ofRun+`,step="",code="depth"`, 1)
+		for _, direction := range []string{"read", "write"} {
+			step, family := ofRun+`,step="read"`, "ssdprobe_run_"+direction
+			add(family+"_latency_percentile_seconds", step+`,percentile="99"`, slower)
+			add(family+"_latency_percentile_ios", step+`,percentile="99"`, 1/slower)
+			add(family+"_iops", step, 1/slower)
+			add(family+"_bytes_per_second", step, 1/slower)
+		}
 		for kind, of := range map[string]string{"drive": drive, "host": node} {
 			health := "ssdprobe_" + kind + "_health"
 			add(health+"_info", of+`,state="degraded",scope="drive",witnesses="probes",source="read-4k"`, 1)
@@ -144,15 +157,18 @@ func TestTablesOfTheFleetAreOfTheWorst(t *testing.T) {
 	}
 	s := promtest.StartWith(t, history+"# EOF\n")
 	for _, c := range []struct {
-		row, title string
-		unmeasured bool // whether the first is among the worst, without a ratio
+		dashboard, row, title string
+		unmeasured            bool // whether the first is among the worst, without a ratio
 	}{
-		{"Worst drives, hosts and batches", "Worst drives", true},
-		{"Worst drives, hosts and batches", "Hosts", true},
-		{"Slow statistics, the worst first", "Against their own baseline", false},
+		{"fleet", "Worst drives, hosts and batches", "Worst drives", true},
+		{"fleet", "Worst drives, hosts and batches", "Hosts", true},
+		{"fleet", "Slow statistics, the worst first", "Against their own baseline", false},
+		{"runs", "Last runs", "Last run of each suite", false},
+		{"runs", "Last runs", "Reads, the slowest step first", false},
+		{"runs", "Last runs", "Writes, the slowest step first", false},
 	} {
 		all := map[string]bool{}
-		for i, q := range panelOf(t, "fleet", c.row, c.title).Queries {
+		for i, q := range panelOf(t, c.dashboard, c.row, c.title).Queries {
 			rows := s.Query(t, at, choose(q.Expr, nil))
 			assert.InDelta(t, 100, len(rows), 1, "%s %d", c.title, i)
 			for _, r := range rows {
@@ -163,4 +179,5 @@ func TestTablesOfTheFleetAreOfTheWorst(t *testing.T) {
 		assert.True(t, all["stor-149"], c.title)
 		assert.Equal(t, c.unmeasured, all["stor-000"], c.title)
 	}
+	assert.Len(t, s.Query(t, at, choose(panelOf(t, "runs", "Last runs", "Warnings of the last runs").Queries[0].Expr, nil)), 100)
 }

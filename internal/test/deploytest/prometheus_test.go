@@ -34,9 +34,8 @@ func exporter(t *testing.T) *httptest.Server {
 			for _, p := range target.Probes {
 				latencies.Observe(target.Device.Name, *p.Last)
 			}
-			for _, suite := range []string{"depth-sweep", "steady-state"} {
-				target.Runs = append(target.Runs, numbered(target.Runs, suite)...)
-			}
+			depths, rounds := stepsOf(t, "depth-sweep"), stepsOf(t, "steady-state")
+			target.Runs = slices.Concat(target.Runs, numbered(target.Runs, "depth-sweep", depths[:4]), numbered(target.Runs, "steady-state", rounds[:5]))
 		}
 		for i := range s.Targets[:2] { // a new kernel made both drives slower
 			s.Targets[i].Probes[0].Effect = &record.Effect{
@@ -80,9 +79,9 @@ func exporter(t *testing.T) *httptest.Server {
 	return server
 }
 
-// numbered returns the runs of the suite saturate as runs of another suite whose steps
-// end in a number, like those of depths and rounds.
-func numbered(runs []record.RunStatus, suite string) []record.RunStatus {
+// numbered returns the runs of the suite saturate as runs of another suite, whose steps have the given names: of two
+// steps, a percentile of the second stands for few I/Os.
+func numbered(runs []record.RunStatus, suite string, steps []string) []record.RunStatus {
 	var all []record.RunStatus
 	for _, r := range runs {
 		if r.Suite != "saturate" {
@@ -90,9 +89,14 @@ func numbered(runs []record.RunStatus, suite string) []record.RunStatus {
 		}
 		r.Suite = suite
 		last := *r.Last
-		last.Suite, last.Steps = suite, slices.Clone(last.Steps)
-		for i := range last.Steps {
-			last.Steps[i].Name = fmt.Sprintf("step-%d", 1<<i)
+		last.Suite, last.Steps = suite, nil
+		few := record.NewHistogram([]record.Bin{{Latency: time.Millisecond, Count: 15}})
+		for i, name := range steps {
+			step := record.Step{Name: name, Read: new(*r.Last.Steps[0].Read), Write: new(*r.Last.Steps[1].Write)}
+			if i%2 == 1 {
+				step.Read.Latency, step.Write.Latency = few, few
+			}
+			last.Steps = append(last.Steps, step)
 		}
 		r.Last = &last
 		all = append(all, r)

@@ -88,45 +88,48 @@ func TestChartWantsTheDirectoriesOfTheNodeToBeThere(t *testing.T) {
 func TestChartRefusesBadValues(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{
-		"mode=disks":                            `'/mode': value must be one of 'raw-devices', 'files'`,
-		"mode=null":                             `missing property 'mode'`,
-		"extraArgs=--log.level=debug":           `'/extraArgs': got string, want array`,
-		"extraArgs={1}":                         `'/extraArgs/0': got number, want string`,
-		"extraArgs={--web.listen-address=:80}":  "extraArgs: --web.listen-address=:80: leave it out; the probes, ",
-		"extraArgs={--web.systemd-socket}":      "extraArgs: --web.systemd-socket: leave it out; the probes, ",
-		"extraArgs={--node=a}":                  "extraArgs: --node=a: leave it out; the chart says it by SSDPROBE_NODE",
-		"extraArgs={--config}":                  "extraArgs: --config: leave it out; the chart says it by SSDPROBE_NODE",
-		"config=text":                           `'/config': got string, want null or object`,
-		"config={a}":                            `'/config': got array, want null or object`,
-		"config.fleet=true":                     `'/config/fleet': got boolean, want null or object`,
-		"config.fleet.enabled=yes":              `'/config/fleet/enabled': got string, want boolean`,
-		"config.fleet.lease=":                   `'/config/fleet/lease': '' does not match pattern`,
-		"config.listen={:80}":                   "config.listen: leave it out; the probes, ",
-		"priorityClass.create=no":               `'/priorityClass/create': got string, want boolean`,
-		"priorityClass.value=null":              `'/priorityClass': missing property 'value'`,
-		"priorityClass.value=2000000000":        `'/priorityClass/value': maximum: got 2`,
-		"dashboards.labels.grafana_dashboard=1": `'/dashboards/labels/grafana_dashboard': got number, want string`,
-		"dashboards.labels=text":                `'/dashboards/labels': got string, want object`,
-		"podMonitor.labels.release=true":        `'/podMonitor/labels/release': got boolean, want string`,
-		"podMonitor.scheme=ftp":                 `'/podMonitor/scheme': value must be one of '', 'http', 'https'`,
-		"podMonitor.basicAuth=me":               `'/podMonitor/basicAuth': got string, want object`,
-		"podMonitor.interval=60":                `'/podMonitor/interval': got number, want string`,
-		"podMonitor.scrapeTimeout=often":        `'/podMonitor/scrapeTimeout': 'often' does not match pattern`,
-		"podMonitor.relabelings=drop":           `'/podMonitor/relabelings': got string, want array`,
-		"podMonitor.interval=1h":                `'/podMonitor/interval': '1h' does not match pattern`,
-		"serviceMonitor.serviceDiscoveryRole=x": `'/serviceMonitor/serviceDiscoveryRole': value must be one of '', 'Endpoints', 'EndpointSlice'`,
-		"probes.scheme=https":                   `'/probes/scheme': value must be one of 'HTTP', 'HTTPS'`,
-		"probes=null":                           `missing property 'probes'`,
-		"image.tag=2024":                        `'/image/tag': got number, want string`,
-		"image.repository=":                     `'/image/repository': '' does not match pattern`,
-		"image.repository=registry/ssdprobe:v1": `'/image/repository': 'registry/ssdprobe:v1' does not match pattern`,
-		"image.repository=ssdprobe@sha256:00":   `'/image/repository': 'ssdprobe@sha256:00' does not match pattern`,
-		"imgae.tag=v2":                          `additional properties 'imgae' not allowed`,
-		"priorityClass.naming=storage":          `'/priorityClass': additional properties 'naming' not allowed`,
-		"volume.size=null":                      `'/volume': missing property 'size'`,
-		"nodeSelector.storage=true":             `'/nodeSelector/storage': got boolean, want string`,
-		"networkPolicy.apiServer.ports=null":    `'/networkPolicy/apiServer': missing property 'ports'`,
-		"networkPolicy.apiServer.ports={https}": `'/networkPolicy/apiServer/ports/0': got string, want integer`,
+		"mode=disks":                                      `'/mode': value must be one of 'raw-devices', 'files'`,
+		"mode=null":                                       `missing property 'mode'`,
+		"extraArgs=--log.level=debug":                     `'/extraArgs': got string, want array`,
+		"extraArgs={1}":                                   `'/extraArgs/0': got number, want string`,
+		"extraArgs={--web.listen-address=:80}":            "extraArgs: --web.listen-address=:80: leave it out; the probes, ",
+		"extraArgs={--web.systemd-socket}":                "extraArgs: --web.systemd-socket: leave it out; the probes, ",
+		"extraArgs={--node=a}":                            "extraArgs: --node=a: leave it out; the chart says it by SSDPROBE_NODE",
+		"extraArgs={--config}":                            "extraArgs: --config: leave it out; the chart says it by SSDPROBE_NODE",
+		"config=text":                                     `'/config': got string, want null or object`,
+		"config={a}":                                      `'/config': got array, want null or object`,
+		"config.fleet=true":                               `'/config/fleet': got boolean, want null or object`,
+		"config.fleet.enabled=yes":                        `'/config/fleet/enabled': got string, want boolean`,
+		"config.fleet.lease=":                             `'/config/fleet/lease': '' does not match pattern`,
+		"config.listen={:80}":                             "config.listen: leave it out; the probes, ",
+		"priorityClass.create=no":                         `'/priorityClass/create': got string, want boolean`,
+		"priorityClass.value=null":                        `'/priorityClass': missing property 'value'`,
+		"priorityClass.value=2000000000":                  `'/priorityClass/value': maximum: got 2`,
+		"dashboards.labels.grafana_dashboard=1":           `'/dashboards/labels/grafana_dashboard': got number, want string`,
+		"dashboards.labels=text":                          `'/dashboards/labels': got string, want object`,
+		"podMonitor.labels.release=true":                  `'/podMonitor/labels/release': got boolean, want string`,
+		"podMonitor.scheme=ftp":                           `'/podMonitor/scheme': value must be one of '', 'http', 'https'`,
+		"podMonitor.basicAuth=me":                         `'/podMonitor/basicAuth': got string, want object`,
+		"updateStrategy.type=Recreate":                    `'/updateStrategy/type': value must be one of 'RollingUpdate', 'OnDelete'`,
+		"updateStrategy.maxUnavailable=1":                 `'/updateStrategy': additional properties 'maxUnavailable' not allowed`,
+		"updateStrategy.rollingUpdate.maxUnavailable=ten": `'/updateStrategy/rollingUpdate/maxUnavailable': 'ten' does not match pattern`,
+		"podMonitor.interval=60":                          `'/podMonitor/interval': got number, want string`,
+		"podMonitor.scrapeTimeout=often":                  `'/podMonitor/scrapeTimeout': 'often' does not match pattern`,
+		"podMonitor.relabelings=drop":                     `'/podMonitor/relabelings': got string, want array`,
+		"podMonitor.interval=1h":                          `'/podMonitor/interval': '1h' does not match pattern`,
+		"serviceMonitor.serviceDiscoveryRole=x":           `'/serviceMonitor/serviceDiscoveryRole': value must be one of '', 'Endpoints', 'EndpointSlice'`,
+		"probes.scheme=https":                             `'/probes/scheme': value must be one of 'HTTP', 'HTTPS'`,
+		"probes=null":                                     `missing property 'probes'`,
+		"image.tag=2024":                                  `'/image/tag': got number, want string`,
+		"image.repository=":                               `'/image/repository': '' does not match pattern`,
+		"image.repository=registry/ssdprobe:v1":           `'/image/repository': 'registry/ssdprobe:v1' does not match pattern`,
+		"image.repository=ssdprobe@sha256:00":             `'/image/repository': 'ssdprobe@sha256:00' does not match pattern`,
+		"imgae.tag=v2":                                    `additional properties 'imgae' not allowed`,
+		"priorityClass.naming=storage":                    `'/priorityClass': additional properties 'naming' not allowed`,
+		"volume.size=null":                                `'/volume': missing property 'size'`,
+		"nodeSelector.storage=true":                       `'/nodeSelector/storage': got boolean, want string`,
+		"networkPolicy.apiServer.ports=null":              `'/networkPolicy/apiServer': missing property 'ports'`,
+		"networkPolicy.apiServer.ports={https}":           `'/networkPolicy/apiServer/ports/0': got string, want integer`,
 	} {
 		commands := [][]string{template()}
 		if !strings.Contains(want, "leave it out") { // lint does not report what templates refuse
@@ -158,7 +161,12 @@ func TestChartRefusesScrapesThatTakeLongerThanTheirInterval(t *testing.T) {
 			require.Error(t, err, set)
 			assert.Regexp(t, `podMonitor\.scrapeTimeout: (1m1s|1s) is longer than podMonitor\.interval, (1m|999ms); want that or less`, stderr)
 		}
-		for _, set := range []string{"interval=1m,podMonitor.scrapeTimeout=60s", "interval=1m", "scrapeTimeout=1m"} {
+		for _, interval := range []string{"2m1s", "5m"} {
+			_, stderr, err := try(t, tool(t, "helm"), template("--set", monitor+",podMonitor.interval="+interval)...)
+			require.Error(t, err, interval)
+			assert.Contains(t, stderr, "podMonitor.interval: "+interval+" is too long, because alerts look back for five minutes; want 2m or less")
+		}
+		for _, set := range []string{"interval=1m,podMonitor.scrapeTimeout=60s", "interval=2m", "scrapeTimeout=1m"} {
 			helm(t, "--set", monitor+",podMonitor."+set)
 		}
 	}
@@ -225,10 +233,11 @@ func TestChartTakesWhatIsLeftEmpty(t *testing.T) {
 // A registry may have a port, and a tag may pin a digest.
 func TestChartPutsTheNameOfTheImageTogether(t *testing.T) {
 	t.Parallel()
-	digest := "1.2.3@sha256:" + strings.Repeat("0", 64)
+	digest, other := "1.2.3@sha256:"+strings.Repeat("0", 64), "sha256:"+strings.Repeat("1", 64)
 	for set, want := range map[string]string{
 		"image.repository=registry.example:5000/storage/ssdprobe,image.tag=1.2.3": "registry.example:5000/storage/ssdprobe:1.2.3",
 		"image.repository=ssdprobe,image.tag=" + digest:                           "ssdprobe:" + digest,
+		"image.digest=" + other + ",image.tag=" + digest:                          "ssdprobe:1.2.3@" + other,
 	} {
 		assert.Equal(t, want, helm(t, "--set", set).daemonSet(t).Spec.Template.Spec.Containers[0].Image)
 	}
@@ -263,7 +272,17 @@ func TestChartRefusesASurgeWherePodsShareState(t *testing.T) {
 	_, stderr, err := try(t, tool(t, "helm"), template("--set", surge)...)
 	require.Error(t, err)
 	assert.Contains(t, stderr, "updateStrategy.rollingUpdate.maxSurge: leave it out; with mode: raw-devices, ")
-	for _, set := range []string{"mode=files," + surge, "updateStrategy.rollingUpdate.maxSurge=0", "updateStrategy.rollingUpdate=null"} {
+	for _, set := range []string{"updateStrategy.rollingUpdate.maxSurge=0", "updateStrategy.rollingUpdate=null", "updateStrategy.type=OnDelete"} {
 		assert.NotNil(t, helm(t, "--set", set).daemonSet(t), set)
+	}
+	for _, set := range []string{surge, "updateStrategy.rollingUpdate.maxSurge=5%"} {
+		rolling := helm(t, "--set", "mode=files,"+set).daemonSet(t).Spec.UpdateStrategy.RollingUpdate
+		assert.Equal(t, "0", rolling.MaxUnavailable.String(), "Kubernetes refuses a surge beside unavailable pods")
+		assert.NotEqual(t, "0", rolling.MaxSurge.String(), set)
+	}
+	for _, set := range []string{"maxUnavailable=0", "maxUnavailable=0%"} {
+		_, stderr, err := try(t, tool(t, "helm"), template("--set", "updateStrategy.rollingUpdate."+set)...)
+		require.Error(t, err, set)
+		assert.Contains(t, stderr, "updateStrategy.rollingUpdate.maxUnavailable: 0 lets no pod be replaced; ", set)
 	}
 }

@@ -158,6 +158,7 @@ func TestChartAndManifestsTolerateTheirOwnTaint(t *testing.T) {
 		job, ok := all["*v1.Job ssdprobe-cleanup"].(*batchv1.Job)
 		require.True(t, ok)
 		assert.Equal(t, pod.Tolerations, job.Spec.Template.Spec.Tolerations)
+		assert.Equal(t, pod.Tolerations, testHooks(t, "--set", tolerations+",config.kubernetes.taint=NoSchedule").testPod(t, "test-ssdprobe").Spec.Tolerations)
 		assert.NotContains(t, helm(t, "--set", tolerations).daemonSet(t).Spec.Template.Spec.Tolerations, own, "without the taint")
 	}
 	assert.Equal(t, []corev1.Toleration{{Key: "storage", Operator: corev1.TolerationOpExists}, own},

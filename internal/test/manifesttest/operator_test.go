@@ -99,6 +99,18 @@ func TestChartSaysHowToScrape(t *testing.T) {
 	}
 }
 
+// A daemon with TLS answers nobody who comes without it: all nodes would be down.
+func TestMonitorsUseTheSchemeOfTheProbes(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{
+		"podMonitor.enabled=true": "", "probes.scheme=HTTPS": "https", "probes.scheme=HTTPS,podMonitor.scheme=http": "http", "podMonitor.scheme=https": "https",
+	} {
+		monitor, ok := helm(t, "--set", set)[monitorKind].(*podMonitor)
+		require.True(t, ok)
+		assert.Equal(t, want, monitor.Spec.PodMetricsEndpoints[0].Scheme, set)
+	}
+}
+
 // A ServiceMonitor finds the pods through a Service, and scrapes them like the PodMonitor, which is then not created.
 func TestChartMakesAServiceMonitorInstead(t *testing.T) {
 	t.Parallel()

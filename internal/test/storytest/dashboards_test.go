@@ -76,8 +76,9 @@ func TestDashboards(t *testing.T) {
 	await(t, "a run of each suite", func() bool {
 		return len(p.now(t, `ssdprobe_run_last_completion_timestamp_seconds{id="`+file.id+`"}`)) == 3
 	})
-	anything := func(string) bool { return true }
-	assert.Equal(t, 21, dashboardHasData(t, p, "runs.json", file, begun, anything), "queries about runs")
+	// How many I/Os a percentile has depends on how fast this machine is: see TestPercentilesOfFewIOsAreMarked.
+	whateverIsSure := func(expr string) bool { return !strings.Contains(expr, "_percentile_ios") }
+	assert.Equal(t, 17, dashboardHasData(t, p, "runs.json", file, begun, whateverIsSure), "queries about runs")
 	ofFile := func(expr string) bool {
 		return strings.Contains(expr, "ssdprobe_probe_written_bytes_total") || strings.Contains(expr, "ssdprobe_io_latency_seconds")
 	}

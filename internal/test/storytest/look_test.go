@@ -77,9 +77,9 @@ var notInStory = map[string]string{
 const byAddress = `=~".+:[0-9]+"`
 
 // nowhere matches queries that have no answer in either test, and whose panels say so. They need a
-// batch of slow drives, a slow host, a node that does not answer, a SATA or SAS drive, or a drive that is slow for longer.
+// batch of slow drives, a slow host, a node that does not answer, a SATA or SAS drive, an NVMe drive that reports its wear, or a drive that is slow for longer.
 // Package deploytest evaluates them.
-var nowhere = regexp.MustCompile(`scope="batch"|1000 \* \(instance:ssdprobe_answered_timestamp|ssdprobe_host_health_(info|since)|ssdprobe_drive_[^h]|_slower_ratio_(low|upp)er`)
+var nowhere = regexp.MustCompile(`scope="batch"|1000 \* \(instance:ssdprobe_answered_timestamp|ssdprobe_host_health_(info|since)|ssdprobe_drive_[^h]|ssdprobe_nvme_(percentage_used|media_errors|unsafe_shutdowns|power_)|_slower_ratio_(low|upp)er`)
 
 // dashboardHasData evaluates the wanted queries of a dashboard over the time since then, and
 // returns how many there were.

@@ -225,15 +225,18 @@ selector:
 {{- /* How Prometheus gets in, and what it makes of the series. The instance is the node. */ -}}
 {{- define "ssdprobe.endpoint" -}}
 {{- $interval := .Values.podMonitor.interval }}{{ $timeout := .Values.podMonitor.scrapeTimeout }}
-{{- if and $interval $timeout }}
 {{- $start := now }}
+{{- if and $interval ((mustDateModify $interval $start).After (mustDateModify "2m" $start)) }}
+{{- fail (printf "podMonitor.interval: %s is too long, because alerts look back for five minutes; want 2m or less" $interval) }}
+{{- end }}
+{{- if and $interval $timeout }}
 {{- if (mustDateModify $timeout $start).After (mustDateModify $interval $start) }}
 {{- fail (printf "podMonitor.scrapeTimeout: %s is longer than podMonitor.interval, %s; want that or less" $timeout $interval) }}
 {{- end }}
 {{- end }}
 - port: http
   path: /metrics
-  {{- with .Values.podMonitor.scheme }}
+  {{- with .Values.podMonitor.scheme | default (eq .Values.probes.scheme "HTTPS" | ternary "https" "") }}
   scheme: {{ . }}
   {{- end }}
   {{- with .Values.podMonitor.tlsConfig }}
@@ -353,5 +356,6 @@ volumeMounts:
 {{- end }}
 
 {{- define "ssdprobe.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
+{{ .Values.image.repository }}:{{ with .Values.image.digest }}{{ splitList "@" $tag | first }}@{{ . }}{{ else }}{{ $tag }}{{ end }}
 {{- end }}
