@@ -345,6 +345,9 @@ func TestBudgetAndClocksThatWereSet(t *testing.T) {
 	b.Charge(start, limit, limit)
 	back := start.AddDate(-1, 0, 0)
 	require.Error(t, b.Allow(back, 1, limit), "what was written is not forgotten")
+	refused := b // whatever it was asked for meanwhile, nothing was written
+	require.Error(t, refused.Allow(back, 1, limit))
+	require.NoError(t, refused.Allow(back.Add(24*time.Hour), limit, limit), "nor is the clock waited for when nothing is written")
 	b.Charge(back, 1, limit)
 	require.NoError(t, b.Allow(back.Add(24*time.Hour), limit-1, limit), "nor held against the drive for a year")
 	require.Error(t, b.Allow(back, 1<<60, 1), "an absurd round")

@@ -23,6 +23,7 @@ func UsedUp(now time.Time) Budget { return Budget{PaidOff: now.Add(day)} }
 
 // Allow returns ErrBusy if writing bytes now would take more than a day to pay off.
 func (b *Budget) Allow(now time.Time, bytes, limit int64) error {
+	b.clockSetBack(now) // Charge may not see it: nothing is written while nothing is allowed
 	if bytes > limit {
 		return busy("a round writes %s, more than its budget of %s a day: raise admission.write_budget_per_day, or lower ios or block_size",
 			units.Size(bytes), units.Size(limit))
@@ -37,18 +38,23 @@ func (b *Budget) Allow(now time.Time, bytes, limit int64) error {
 // Charge counts bytes that were written.
 func (b *Budget) Charge(now time.Time, bytes, limit int64) {
 	if bytes > 0 {
+		b.clockSetBack(now)
 		b.PaidOff = b.after(now, bytes, limit)
 	}
 }
 
-// after returns when everything will be paid off if bytes more are written. A clock that
-// was set back must not stop writes for longer than a day.
+// clockSetBack keeps a clock that was set back from stopping writes for longer than a day.
+func (b *Budget) clockSetBack(now time.Time) {
+	if latest := now.Add(day); b.PaidOff.After(latest) {
+		b.PaidOff = latest
+	}
+}
+
+// after returns when everything will be paid off if bytes more are written.
 func (b *Budget) after(now time.Time, bytes, limit int64) time.Time {
 	from := b.PaidOff
 	if from.Before(now) {
 		from = now
-	} else if latest := now.Add(day); from.After(latest) {
-		from = latest
 	}
 	const tooMuch = 2 // days; a larger value could overflow time.Duration
 	return from.Add(time.Duration(float64(day) * min(float64(bytes)/float64(limit), tooMuch)))

@@ -19,6 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
@@ -38,6 +39,7 @@ var (
 	errQuiet        = errors.New("quiet hours")
 	errQuietBegins  = errors.New("quiet hours have begun")
 	errHangs        = errors.New("the target does not answer")
+	errUnusable     = errors.New("the target cannot be used now")
 	errCPUPressure  = errors.New("the host became too busy")
 	errOverlap      = errors.New("another run was in progress or waited when it was due: schedule them further apart, or at the same time, so that one follows the other")
 	errUnscheduled  = errors.New("the configuration no longer has this run")
@@ -215,7 +217,7 @@ func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run, before err
 	w.suites.end(r.Suite, outcome, report, comparison, err)
 	if len(report.Steps) > 0 {
 		r, _ = c.scheduled(r)
-		c.state.report(runsOf(w.spec.ID), c.state.KeepRun(report, r.Keep))
+		c.state.keep(ctx, runsOf(w.spec.ID), func(s state.Dir) error { return s.KeepRun(report, r.Keep) })
 	}
 	return nil
 }
@@ -231,7 +233,7 @@ func (c *calendar) latest(w *watch) *watch {
 // waitAfter returns how long to wait before a run that did not begin is tried again, or 0 when it is not tried again.
 func (c *calendar) waitAfter(err error) time.Duration {
 	switch {
-	case errors.Is(err, admit.ErrBusy), errors.Is(err, run.ErrInUse), errors.Is(err, errHangs), errors.Is(err, errQuiet):
+	case errors.Is(err, admit.ErrBusy), errors.Is(err, run.ErrInUse), errors.Is(err, errHangs), errors.Is(err, errUnusable), errors.Is(err, errQuiet):
 		return busyRetry
 	case errors.Is(err, errNotPermitted):
 		return c.fleet.pause()
@@ -275,6 +277,9 @@ func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.
 	binary, err := fiorun.Find(ctx)
 	if err != nil {
 		return record.RunReport{}, err
+	}
+	if err := w.isThere(ctx); err != nil { // the run would make a file elsewhere
+		return record.RunReport{}, fmt.Errorf("%w: %w", errUnusable, err)
 	}
 	return c.fleet.under(ctx, func(ctx context.Context) (record.RunReport, error) {
 		now := time.Now()

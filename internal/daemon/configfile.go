@@ -100,7 +100,7 @@ func (f *configFile) hand(ctx context.Context, source config.Source, err error) 
 // lookAtFile reports when the file differs from the configuration in force, or loads it if the configuration says so.
 // A file that may still be written to is left alone: its content must be the same at two checks in a row.
 func (d *Daemon) lookAtFile(ctx context.Context) {
-	f, now := d.file, d.configuration()
+	f, now, start := d.file, d.configuration(), time.Now()
 	source, err := f.read(ctx)
 	if ctx.Err() != nil {
 		return
@@ -115,6 +115,7 @@ func (d *Daemon) lookAtFile(ctx context.Context) {
 	switch {
 	case f.isLoaded(seen):
 		f.tell("", new(false), "")
+		d.nothingRefused(start)
 	case !settled:
 	case now.ReloadOnChange && !f.wasTold(seen):
 		f.log.Info("the configuration file has changed", "path", f.path, "modified", source.Modified)

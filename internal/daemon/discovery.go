@@ -56,10 +56,10 @@ func (d *Daemon) discover(ctx context.Context) error {
 			interval = min(interval, reaskAfter)
 		}
 		if first {
+			d.tellJudged(d.shared.judging.begin())
 			d.mu.Lock()
 			d.ready = true
 			d.mu.Unlock()
-			d.shared.judging.begin()
 			close(d.first)
 		}
 		if !d.wait(ctx, interval) {
@@ -123,18 +123,22 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 		d.keepWatched(wanted)
 	}
 	for id, w := range d.current() {
-		if _, ok := wanted[id]; !ok {
+		if _, ok := wanted[id]; !ok && ctx.Err() == nil {
 			d.stop(w)
 			d.shared.latencies.Forget(id)
 		}
 	}
 	d.shared.state.forget(wanted)
+	d.shared.state.pay(ctx)
 	if seen.complete {
 		d.shared.state.dropGone(ctx, wanted)
 	}
 	d.answerRequests(ctx)
 	d.health.follow(ctx, running, c, d.devices(wanted))
 	for id, target := range wanted {
+		if ctx.Err() != nil { // all are about to end together, which takes less long than one after the other
+			return false
+		}
 		target.seen.conditions = d.health.complete(target.seen.device, target.seen.conditions)
 		w, ok := d.current()[id]
 		switch {
@@ -279,7 +283,8 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 }
 
 // carryOut carries out a request. It halts the watch of the target first, so that nothing else changes the stored
-// state; discovery then starts a new watch. It returns the levels that were accepted.
+// state; discovery then starts a new watch. A request that the state in memory refuses halts nothing. carryOut returns
+// the levels that were accepted.
 func (d *Daemon) carryOut(ctx context.Context, r state.Request) (accepted map[string]drift.Note, err error) {
 	if err := r.InTime(time.Now()); err != nil {
 		return nil, err
@@ -290,21 +295,32 @@ func (d *Daemon) carryOut(ctx context.Context, r state.Request) (accepted map[st
 	case r.Target == "" && !r.Host:
 		return nil, errors.New("the request names no target")
 	}
-	if w, ok := d.current()[r.Target]; ok {
+	ofNode := func() (map[string]drift.Note, error) { return d.shared.judging.change(r) }
+	if w, ok := d.current()[r.Target]; ok && !w.halted && !w.unread.Load() {
+		known := w.keptAtAnyTime()
+		if refused := r.Change(&known, time.Now()); refused != nil {
+			return r.WithNode(nil, refused, ofNode)
+		}
 		d.halt(w)
 	}
-	accepted, err = through(ctx, d.shared.state, saveTimeout, func(s state.Dir) (map[string]drift.Note, error) { return s.Apply(r) })
-	return r.WithNode(accepted, err, func() (map[string]drift.Note, error) { return d.shared.judging.change(r) })
+	if err = d.shared.state.flush(ctx, r.Target); err == nil { // or the request would change an older state
+		accepted, err = through(ctx, d.shared.state, saveTimeout, func(s state.Dir) (map[string]drift.Note, error) { return s.Apply(r) })
+	}
+	return r.WithNode(accepted, err, ofNode)
 }
 
 // answered reports the result of a request, in the log and to whoever waits for the answer.
 func (d *Daemon) answered(ctx context.Context, name string, r state.Request, accepted map[string]drift.Note, err error) {
 	log := d.shared.log.With("target", r.Target, "probe", r.Probe, "asked", r.String())
 	answer := state.Answer{Time: time.Now().UTC()}
-	if err != nil {
+	switch {
+	case state.Refused(err):
 		answer.Refused = err.Error()
-		log.Error("request refused", "err", err)
-	} else {
+		log.Info("request refused", "why", err)
+	case err != nil:
+		answer.Refused = err.Error()
+		log.Error("request failed", "err", err)
+	default:
 		answer.Accepted = accepted
 		log.Info("request carried out")
 	}

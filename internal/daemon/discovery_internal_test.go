@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
@@ -112,6 +116,29 @@ func TestTheStateOfATargetThatLeftIsNoProblem(t *testing.T) {
 	assert.ElementsMatch(t, []string{"s2", runsOf("s2"), requestsOf}, left)
 }
 
+// What could not be stored is stored once that is possible, in the order in which it happened. The next run, or the next
+// verdict to tell Kubernetes, may be weeks away.
+func TestWhatCouldNotBeKeptIsKeptLater(t *testing.T) {
+	d := newBench(t).discovery()
+	s := d.shared.state
+	blocked := filepath.Join(s.Dir.Dir(), "daemon")
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600)) // in place of a directory
+	for _, v := range []record.DriveVerdict{record.Severe, record.Degraded} {
+		s.keep(t.Context(), toldOf, func(dir state.Dir) error { return dir.SaveTold(map[string]record.ToldVerdict{"s1": {Verdict: v}}) })
+	}
+	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+	status, _ := s.status()
+	require.False(t, status.Success)
+	require.NoError(t, os.Remove(blocked))
+	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+	status, _ = s.status()
+	assert.True(t, status.Success, status.Error)
+	told, err := s.Told()
+	require.NoError(t, err)
+	assert.Equal(t, record.Degraded, told["s1"].Verdict)
+	assert.Empty(t, s.owed)
+}
+
 // A file that was refused on SIGHUP counts as changed at once, not only at the next check.
 func TestARefusedFileHasChanged(t *testing.T) {
 	f := &configFile{changed: new(bool)}
@@ -181,4 +208,42 @@ func TestADriveThatComesAndGoes(t *testing.T) {
 	d.access("s1").watched = began.Add(-time.Hour)
 	d.forgetAccess()
 	assert.Empty(t, d.ways, "what is gone for good is not remembered for ever")
+}
+
+// writerFunc is a log that is also a trigger.
+type writerFunc func(line string)
+
+func (w writerFunc) Write(p []byte) (int, error) {
+	w(string(p))
+	return len(p), nil
+}
+
+// A stop during a reload does not wait until each of a thousand targets has been ended, one after the other, and begun again.
+func TestAStopDuringAReloadReplacesNoMoreWatches(t *testing.T) {
+	smartctl(t, "captured/ata")
+	d := newBench(t).discovery()
+	d.config.Devices.Enabled, d.config.Files = false, nil
+	ctx, cancel := context.WithCancel(t.Context())
+	var mu sync.Mutex
+	ended := 0
+	d.shared.log = slog.New(slog.NewTextHandler(writerFunc(func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if strings.Contains(line, "no longer watching") {
+			ended++
+			cancel()
+		}
+	}), nil))
+	for range 5 {
+		path := t.TempDir()
+		d.config.Files = append(d.config.Files, config.File{Path: path, SizeBytes: 16 << 20})
+		d.start(ctx, context.WithoutCancel(ctx), wanted{spec: spec{Target: measure.UnknownFile(path, 1, 1).Target, Unresolved: true}})
+	}
+	require.False(t, d.reconcile(ctx, context.WithoutCancel(ctx)))
+	mu.Lock()
+	assert.Equal(t, 1, ended)
+	mu.Unlock()
+	assert.Len(t, d.current(), 5)
+	d.stopAll()
+	assert.Equal(t, 6, ended, "one had been begun again")
 }

@@ -24,17 +24,29 @@ func (s *suites) plan(calendar []config.Run, now time.Time) {
 	}
 	for _, r := range calendar {
 		those := ofSuite(calendar, r.Suite)
-		if times := timesOf(those); s.planned[r.Suite].Times != times {
-			s.planned[r.Suite] = state.Planned{Times: times, Since: now.Round(0)}
+		p := s.planned[r.Suite]
+		if times := timesOf(those); p.Times != times {
+			p = state.Planned{Times: times, Since: now.Round(0)}
 		}
-		status, since := s.of(r.Suite), s.planned[r.Suite].Since
-		for _, complete := range []time.Time{status.Complete, s.planned[r.Suite].Complete} {
-			if complete.After(since) {
+		// The clock may have been set back: what it said before must not keep the run from being due until it says so again.
+		p.Since, p.Complete = earlier(p.Since, now), earlier(p.Complete, now)
+		s.planned[r.Suite] = p
+		status, since := s.of(r.Suite), p.Since
+		for _, complete := range []time.Time{status.Complete, p.Complete} {
+			if complete.After(since) && !complete.After(now) {
 				since = complete
 			}
 		}
 		status.Next = firstDue(those, since)
 	}
+}
+
+// earlier returns the earlier of a stored time and now.
+func earlier(stored, now time.Time) time.Time {
+	if stored.After(now) {
+		return now.Round(0)
+	}
+	return stored
 }
 
 // timesOf returns a text that differs whenever the times at which the runs are due differ.

@@ -143,3 +143,25 @@ func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
 	ends(again, 42)
 	assert.Equal(t, map[string]time.Time{"quick": at3(43)}, again.due())
 }
+
+// What was noted while the clock was ahead does not keep a run from being due until the clock has caught up.
+func TestRunsAreDueAfterTheClockWasSetBack(t *testing.T) {
+	plan := func(s *suites, n int) { s.plan([]config.Run{daily("quick")}, day(n)) }
+	for name, ahead := range map[string]func(*suites){
+		"planned then": func(s *suites) { plan(s, 400) },
+		"complete then": func(s *suites) {
+			plan(s, 1)
+			s.of("quick").Complete, s.planned["quick"] = day(400), state.Planned{Times: "0 3 * * * UTC", Since: day(1), Complete: day(400)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := ranOn(0)
+			ahead(s)
+			plan(s, 5)
+			assert.Equal(t, map[string]time.Time{"quick": at3(6)}, s.due())
+			s = s.restarted()
+			plan(s, 9)
+			assert.Equal(t, map[string]time.Time{"quick": at3(6)}, s.due(), "no run since")
+		})
+	}
+}

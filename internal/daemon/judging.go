@@ -23,11 +23,13 @@ type judging struct {
 	news bool
 }
 
-// begin starts judging once the drives of the node have been discovered.
-func (j *judging) begin() {
+// begin starts judging once the drives of the node have been discovered. It judges at once: until then, the verdicts are
+// those of before the start, which may be long ago.
+func (j *judging) begin() []judge.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.waits = false
+	return j.over()
 }
 
 // advance judges the blocks that have ended. news reports whether something has changed since the last save.

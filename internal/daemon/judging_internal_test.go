@@ -132,3 +132,19 @@ func TestARequestAcceptsTheLevelOfTheHost(t *testing.T) {
 	_, news := d.shared.judging.advance()
 	assert.True(t, news, "it is kept at once")
 }
+
+// What was known when the daemon was stopped is not shown as of now once the node is ready.
+func TestAVerdictOfLongAgoIsUnknownFromTheBeginning(t *testing.T) {
+	j := newJudging(drift.Default())
+	j.waits = true
+	long := time.Now().Add(-10 * 24 * time.Hour)
+	require.NoError(t, j.restore(judge.State{Drives: []judge.DriveState{{
+		ID: "d", Last: long, Verdict: record.Judgement{Verdict: record.Healthy, Scope: record.ScopeDrive},
+	}}}))
+	j.node.AddDrive(judge.Drive{ID: "d"})
+	before, _ := j.node.Verdict("d")
+	require.Equal(t, record.Healthy, before.Verdict)
+	j.begin()
+	now, _ := j.node.Verdict("d")
+	assert.Equal(t, record.Unjudged, now.Verdict)
+}

@@ -69,7 +69,7 @@ func (w *watch) take(kept state.Target) error {
 	for _, p := range w.probes {
 		p.budget = kept.Budgets[p.probe.Name]
 	}
-	w.mountPoint, w.most = kept.MountPoint, kept.Most
+	w.place, w.most = place{kept.MountPoint, kept.Directory}, kept.Most
 	w.left = state.Target{Defined: kept.Defined, Budgets: kept.Budgets}
 	var problems []error
 	known := map[string]drift.State{}
@@ -121,14 +121,29 @@ func (w *watch) take(kept state.Target) error {
 	return nil
 }
 
-// kept returns the state to save.
+// kept returns the state to save. Only the goroutine of the watch may call it, as its rounds change what keptAtAnyTime leaves out.
 func (w *watch) kept() state.Target {
+	s := w.keptAtAnyTime()
+	s.Most = w.mostWork()
+	for _, p := range w.probes {
+		if p.probe.Direction == record.Write {
+			s.Budgets[p.probe.Name] = p.budget
+		}
+	}
+	if w.pool != nil {
+		s.Pool = new(w.pool.State())
+	}
+	return s
+}
+
+// keptAtAnyTime returns the state without what rounds change while they run: budgets, pool, most work. Any goroutine may call it.
+func (w *watch) keptAtAnyTime() state.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := state.Target{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Probes: map[string]drift.State{}, Idle: w.left.Idle,
 		Defined: map[string]record.Probe{}, Budgets: map[string]admit.Budget{},
-		MountPoint: w.mountPoint, Most: w.mostWork(), Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
+		MountPoint: w.place.mountPoint, Directory: w.place.directory, Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
 	}
 	maps.Copy(s.Defined, w.left.Defined)
 	maps.Copy(s.Budgets, w.left.Budgets)
@@ -140,12 +155,6 @@ func (w *watch) kept() state.Target {
 	}
 	for _, p := range w.probes {
 		s.Probes[p.probe.Name], s.Defined[p.probe.Name] = p.tracker.State(), p.probe
-		if p.probe.Direction == record.Write {
-			s.Budgets[p.probe.Name] = p.budget
-		}
-	}
-	if w.pool != nil {
-		s.Pool = new(w.pool.State())
 	}
 	return s
 }
@@ -163,8 +172,7 @@ func (w *watch) save(ctx context.Context, timeout time.Duration) {
 	if w.unread.Load() {
 		return
 	}
-	kept := w.kept()
-	err := w.shared.state.save(ctx, timeout, func(d state.Dir) error { return d.SaveTarget(kept) })
+	err := w.shared.state.saveTarget(ctx, timeout, w.kept())
 	w.shared.state.report(w.spec.ID, err)
 	if err != nil {
 		w.saved.at = w.saved.at.Add(firstSave - saveEvery) // retry soon

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -38,7 +40,7 @@ func (w *watch) open(ctx context.Context) error {
 	}
 	defer w.access.endTurn()
 	defer w.access.endRounds()
-	mountPoint, err := w.mounted(ctx)
+	at, err := w.find(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,14 +63,14 @@ func (w *watch) open(ctx context.Context) error {
 	}
 	w.failedFills = 0
 	if session.SetAside != "" {
-		w.log.Error("the probe file did not hold what was written to it: the drive or its path corrupts data", "set_aside", session.SetAside)
+		w.log.Error("the probe file did not hold what was written to it: somebody changed it, or the drive or its path corrupts data", "set_aside", session.SetAside)
 	}
 	if session.Filled > 0 {
 		w.log.Info("filled a probe file", "path", session.Path, "bytes", session.Filled)
 	}
 	w.session = session
-	if mountPoint != w.mountPoint {
-		w.mountPoint = mountPoint
+	at.directory = w.spec.File && session.Path != w.spec.Path
+	if w.foundAt(at) {
 		w.save(ctx, saveTimeout) // filesystems tend to be missing after a restart
 	}
 	w.mu.Lock()
@@ -80,24 +82,65 @@ func (w *watch) open(ctx context.Context) error {
 	return nil
 }
 
-// mounted returns where the filesystem of a file is mounted, or "" for devices. It returns an error when that
-// filesystem has been unmounted since the file was last opened. Its mount point is then a directory of another
-// filesystem, which nobody wants to be filled and measured.
-func (w *watch) mounted(ctx context.Context) (string, error) {
+// place is where a file was found.
+type place struct {
+	mountPoint string // of its filesystem
+	directory  bool   // that the configuration names, and in which the file is
+}
+
+// foundAt records where the file was found, and reports whether that is new.
+func (w *watch) foundAt(at place) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	news := at != w.place
+	w.place = at
+	return news
+}
+
+// find returns where the file is; the zero place for devices. It returns an error when the filesystem has been unmounted
+// since the file was last opened: its mount point is then a directory of another filesystem, which nobody wants to be
+// filled and measured. So it does when the directory is gone: a file of that name would be in the way of those who make
+// it again. It needs the turn.
+func (w *watch) find(ctx context.Context) (place, error) {
 	if !w.spec.File {
-		return "", nil
+		return place{}, nil
 	}
+	gone := false
 	at, err := guard.Do(ctx, &w.access.guard, mountTimeout, func(context.Context) (string, error) {
+		_, err := os.Stat(w.spec.Path)
+		gone = errors.Is(err, fs.ErrNotExist)
 		return device.NewFilesystems(w.shared.fs).MountPoint(w.spec.Path)
 	})
 	if err != nil {
-		return "", err
+		return place{}, err
 	}
-	if w.mountPoint != "" && at != w.mountPoint && device.Inside(at, w.mountPoint) {
-		return "", fmt.Errorf("the filesystem at %s is not mounted, and no probe file is made on the one at %s instead: "+
-			"mount it; if it is gone for good, forget it with ssdprobe baseline reset %s", w.mountPoint, at, w.spec.Path)
+	w.mu.Lock()
+	before := w.place
+	w.mu.Unlock()
+	switch {
+	case before.mountPoint != "" && at != before.mountPoint && device.Inside(at, before.mountPoint):
+		return place{}, fmt.Errorf("the filesystem at %s is not mounted, and no probe file is made on the one at %s instead: "+
+			"mount it; if it is gone for good, forget it with ssdprobe baseline reset %s", before.mountPoint, at, w.spec.Path)
+	case before.directory && gone:
+		return place{}, fmt.Errorf("the directory %s is gone, and no probe file is made in its place: "+
+			"make it again; if it is gone for good, forget it with ssdprobe baseline reset %s", w.spec.Path, w.spec.Path)
 	}
-	return at, nil
+	return place{mountPoint: at}, nil
+}
+
+// isThere returns the error of find, or errBusy while a fill uses the file for long. Any goroutine may call it.
+func (w *watch) isThere(ctx context.Context) error {
+	if !w.spec.File {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, mountTimeout)
+	defer cancel()
+	if !w.access.takeTurn(ctx) {
+		return errBusy
+	}
+	defer w.access.endTurn()
+	_, err := w.find(ctx)
+	return err
 }
 
 // mostWork returns the most work that others were seen to do on the target.

@@ -1,16 +1,23 @@
 package daemon
 
 import (
+	"context"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -22,7 +29,7 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 func TestAFillThatFailsIsTriedAgainLessAndLessSoon(t *testing.T) {
 	dir := testenv.Ext4(t, 300<<20, "-O", "^extent,^64bit") // which cannot reserve space
 	w := watchFile(t, nil).replaced(t, func(s *spec) {
-		s.Path, s.FileBytes, s.FillBytesPerSecond = dir, 1<<30, 8<<20
+		s.Path, s.FileBytes, s.FillBytesPerSecond = dir, 1<<30, 1<<20 // so that the others are faster
 	})
 	others := filepath.Join(dir, "others")
 	for i := range 2 {
@@ -42,7 +49,75 @@ func TestAFillThatFailsIsTriedAgainLessAndLessSoon(t *testing.T) {
 		require.NoError(t, os.Remove(others))
 		w.setProblem("")
 	}
+	w.spec.FillBytesPerSecond = 0
 	require.NoError(t, w.open(t.Context()))
 	defer w.closeTarget()
 	assert.Equal(t, reopenAfter, w.reopenIn())
+}
+
+// A reload while the disk is full forgets nothing that was learned since it was not.
+func TestAWatchThatIsReplacedWhileTheDiskIsFull(t *testing.T) {
+	w := watchFile(t, nil).replaced(t, nil)
+	disk := testenv.Ext4(t, 8<<20)
+	dir, err := state.Open(filepath.Join(disk, "state"))
+	require.NoError(t, err)
+	s := newStorage(dir, slog.New(slog.DiscardHandler))
+	w.shared.state = s
+	w.save(t.Context(), saveTimeout)
+	require.Empty(t, s.problems)
+
+	others, err := os.Create(filepath.Join(disk, "others"))
+	require.NoError(t, err)
+	_, err = io.Copy(others, zeros{})
+	require.ErrorIs(t, err, unix.ENOSPC)
+	require.NoError(t, others.Close())
+	writes := slices.IndexFunc(w.probes, func(p *probeState) bool { return p.probe.Direction == record.Write })
+	w.probes[writes].budget.Charge(time.Now(), 1000, 1000)
+	w.save(t.Context(), saveTimeout)
+	require.Contains(t, s.problems, w.spec.ID)
+	again := newWatch(w.spec, sighting{}, w.access, w.shared)
+	assert.Equal(t, w.probes[writes].budget, again.probes[writes].budget)
+	require.ErrorIs(t, s.flush(t.Context(), w.spec.ID), unix.ENOSPC, "so a request changes nothing")
+
+	require.NoError(t, os.Remove(others.Name()))
+	require.NoError(t, s.flush(t.Context(), w.spec.ID))
+	assert.Empty(t, s.unsaved)
+	again = newWatch(w.spec, sighting{}, w.access, w.shared)
+	assert.WithinDuration(t, w.probes[writes].budget.PaidOff, again.probes[writes].budget.PaidOff, 0)
+}
+
+// A directory that is removed is not replaced by a file of its name: it could not be made again.
+func TestADirectoryThatIsGoneIsNotMadeAFile(t *testing.T) {
+	w := watchFile(t, nil).replaced(t, func(s *spec) { s.Path = filepath.Join(s.Path, "data") })
+	dir := w.spec.Path
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, w.open(t.Context()))
+	w.closeTarget()
+	require.NoError(t, os.RemoveAll(dir))
+
+	again := newWatch(w.spec, w.seen, w.access, w.shared) // after a restart
+	for _, w := range []*watch{w, again} {
+		require.ErrorContains(t, w.open(t.Context()), "the directory "+dir+" is gone, and no probe file is made in its place")
+		assert.NoFileExists(t, dir)
+	}
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, again.open(t.Context()))
+	again.closeTarget()
+}
+
+// A scheduled run does not make its file on another filesystem either. It waits.
+func TestAScheduledRunWaitsForTheFilesystemOfItsFile(t *testing.T) {
+	w := watchFile(t, nil).replaced(t, nil)
+	w.place = place{mountPoint: w.spec.Path, directory: true} // where nothing is mounted now
+	c := &calendar{shared: w.shared, watches: func() map[string]*watch { return nil }}
+	_, err := c.attempt(t.Context(), w, config.Run{Suite: "quick", Set: []string{"time=1s"}, MaxCPUPressure: 1, MaxOthers: 1})
+	require.ErrorContains(t, err, "the filesystem at "+w.spec.Path+" is not mounted, and no probe file is made on the one at ")
+	assert.Equal(t, busyRetry, c.waitAfter(err))
+	assert.NoFileExists(t, filepath.Join(w.spec.Path, "ssdprobe.dat"))
+
+	require.True(t, w.access.tryTurn())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, w.isThere(ctx), errBusy, "a fill is not waited for: runs on other targets may be due")
+	w.access.endTurn()
 }

@@ -45,6 +45,16 @@ func (d *Daemon) take(r reload) {
 	d.shared.log.Info("configuration reloaded", "changed", strings.Join(changed, ", "))
 }
 
+// nothingRefused ends the report of a reload that failed, once the file holds what is in force again: whoever took a
+// wrong edit back has nothing left to load.
+func (d *Daemon) nothingRefused(start time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.reloaded.Success {
+		d.reloaded = collected(record.CollectorConfiguration, "", start, nil)
+	}
+}
+
 // restartNeeded returns an error that names the changed keys that cannot change while the daemon runs.
 func restartNeeded(before, after config.Config) error {
 	var problems []error

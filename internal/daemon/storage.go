@@ -28,11 +28,17 @@ type storage struct {
 	mu sync.Mutex
 	// problems holds the problems with the stored state, by target id or by another subject such as requestsOf.
 	problems map[string]error
-	took     time.Duration
+	// unsaved holds the states of targets that could not be saved, by id, until they are.
+	unsaved map[string]state.Target
+	// owed holds the changes that failed and that nothing else would repeat for weeks, by the id of their problem.
+	owed map[string][]func(state.Dir) error
+	took time.Duration
+
+	paying sync.Mutex // one at a time takes from owed
 }
 
 func newStorage(d state.Dir, log *slog.Logger) *storage {
-	return &storage{Dir: d, log: log, problems: map[string]error{}}
+	return &storage{Dir: d, log: log, problems: map[string]error{}, unsaved: map[string]state.Target{}, owed: map[string][]func(state.Dir) error{}}
 }
 
 // holdStorage opens the state directory of the configuration and locks it against other daemons.
@@ -94,6 +100,87 @@ func (s *storage) save(ctx context.Context, timeout time.Duration, save func(sta
 	return err
 }
 
+// keep changes the directory and reports under an id how that went. If it fails, as when the disk is full, pay tries
+// again.
+func (s *storage) keep(ctx context.Context, id string, change func(state.Dir) error) {
+	s.mu.Lock()
+	s.owed[id] = append(s.owed[id], change)
+	s.mu.Unlock()
+	s.payOne(ctx, id)
+}
+
+// pay makes up for the changes that failed.
+func (s *storage) pay(ctx context.Context) {
+	s.mu.Lock()
+	ids := slices.Sorted(maps.Keys(s.owed))
+	s.mu.Unlock()
+	for _, id := range ids {
+		s.payOne(ctx, id)
+	}
+}
+
+// payOne makes the changes that are owed under an id, in their order, up to the first that fails.
+func (s *storage) payOne(ctx context.Context, id string) {
+	s.paying.Lock()
+	defer s.paying.Unlock()
+	var err error
+	for err == nil {
+		s.mu.Lock()
+		owed := s.owed[id]
+		delete(s.owed, id)
+		s.mu.Unlock()
+		if len(owed) == 0 {
+			break
+		}
+		if err = s.save(ctx, saveTimeout, owed[0]); err == nil {
+			owed = owed[1:]
+		}
+		s.mu.Lock()
+		if owed = append(owed, s.owed[id]...); len(owed) > 0 { // more may have come meanwhile
+			s.owed[id] = owed
+		}
+		s.mu.Unlock()
+	}
+	s.report(id, err)
+}
+
+// Target is that of the directory, or the state that could not be saved since. A watch that replaces another while the
+// disk is full then knows what the other has learned.
+func (s *storage) Target(id string) (t state.Target, found bool, err error) {
+	s.mu.Lock()
+	t, found = s.unsaved[id]
+	s.mu.Unlock()
+	if found {
+		return t, true, nil
+	}
+	return s.Dir.Target(id)
+}
+
+// saveTarget saves the state of a target, or keeps it in memory if that fails.
+func (s *storage) saveTarget(ctx context.Context, timeout time.Duration, t state.Target) error {
+	err := s.save(ctx, timeout, func(d state.Dir) error { return d.SaveTarget(t) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if unreadable(err) {
+		s.unsaved[t.ID] = t
+	} else {
+		delete(s.unsaved, t.ID)
+	}
+	return err
+}
+
+// flush saves the state of a target that could not be saved before, if there is one. Until then, the stored state of the
+// target is not the current one.
+func (s *storage) flush(ctx context.Context, id string) error {
+	s.mu.Lock()
+	t, found := s.unsaved[id]
+	s.mu.Unlock()
+	if !found {
+		return nil
+	}
+	return s.saveTarget(ctx, saveTimeout, t)
+}
+
 // report records a problem with stored state under an id, or its end if err is nil, and logs a change.
 func (s *storage) report(id string, err error) {
 	s.mu.Lock()
@@ -137,6 +224,8 @@ func (s *storage) forget(here map[string]wanted) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.problems, func(id string, _ error) bool { return !known[id] })
+	maps.DeleteFunc(s.unsaved, func(id string, _ state.Target) bool { return !known[id] })
+	maps.DeleteFunc(s.owed, func(id string, _ []func(state.Dir) error) bool { return !known[id] })
 }
 
 // dropGone drops what is stored of targets that have been gone for so long that keptGone others have gone since.

@@ -59,9 +59,7 @@ type watch struct {
 	session *measure.Session // nil while the target is not open
 	pool    *probe.Pool      // nil on files
 	saved   savePoint
-	// mountPoint is where the filesystem of a file was mounted when the file was last opened.
-	mountPoint string
-	most       admit.Capacity // the value of mostWork while the target is not open
+	most    admit.Capacity // the value of mostWork while the target is not open
 	// failedFills is how many fills of a probe file have failed since the target was last open.
 	failedFills int
 
@@ -73,6 +71,7 @@ type watch struct {
 	conditions record.Conditions
 	changed    map[string]time.Time // when each condition was last seen to change
 	blocked    string               // why the target cannot be probed now; empty when it can
+	place      place                // of a file, when it was last opened
 	readOnly   bool                 // the file was not made by ssdprobe
 	small      record.Warning       // set when the probe file is smaller than requested; otherwise zero
 	probes     []*probeState

@@ -83,7 +83,7 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 	require.NotEmpty(t, again.shared.state.problems)
 	assert.False(t, allows(again, 1), "a baseline that is not valid says nothing about the budget")
 	assert.True(t, allows(again, 2))
-	assert.Equal(t, "/srv", again.mountPoint, "nor about the filesystem to fill")
+	assert.Equal(t, "/srv", again.place.mountPoint, "nor about the filesystem to fill")
 
 	require.NoError(t, dir.SaveTarget(again.kept()))
 	path := filepath.Join(dir.Dir(), "targets", url.PathEscape("file:/srv")+".json")

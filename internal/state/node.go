@@ -1,6 +1,8 @@
 package state
 
 import (
+	"time"
+
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
@@ -12,6 +14,16 @@ type Node struct {
 	// Engine is the probe engine whose rounds were judged.
 	Engine string      `json:"engine"`
 	Judge  judge.State `json:"judge"`
+}
+
+// LastRound returns when the last round of any drive was; zero if none is stored.
+func (n Node) LastRound() (last time.Time) {
+	for _, d := range n.Judge.Drives {
+		if d.Last.After(last) {
+			last = d.Last
+		}
+	}
+	return last
 }
 
 // nodeName is the name of the only value of its kind.

@@ -54,6 +54,13 @@ func (r Request) InTime(now time.Time) error {
 // ErrUnknownTarget says that nothing is stored about a target or its probe.
 var ErrUnknownTarget = errors.New("nothing is known about this target")
 
+// Refused reports whether an error says that a request makes no sense now. Other errors say that something failed.
+func Refused(err error) bool {
+	return slices.ContainsFunc([]error{
+		ErrTooLate, ErrUnknownTarget, drift.ErrNothingToAccept, drift.ErrMoving, drift.ErrPinned, drift.ErrNotLearned,
+	}, func(refusal error) bool { return errors.Is(err, refusal) })
+}
+
 // String describes the request, for the log.
 func (r Request) String() string {
 	switch {
@@ -251,7 +258,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 	}
 	t.Probes, t.Traffic, t.Idle = changed, traffic, r.idle(t.Idle, now)
 	if len(changed) == 0 { // everything is forgotten, including the mount point
-		t.MountPoint = ""
+		t.MountPoint, t.Directory = "", false
 	}
 	return nil
 }

@@ -5,10 +5,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
+
+// startFormat is how the name of a report ends: its start in UTC.
+const startFormat = "20060102T150405.000"
 
 // runPrefix is the prefix of the names of all reports of a suite on a target. The start
 // time follows, so that names sort by age.
@@ -17,7 +21,7 @@ func runPrefix(suite, target string) string { return suite + " " + target + " " 
 // KeepRun stores a report and drops the oldest others beyond keep. The clock may have been set back since those.
 func (d Dir) KeepRun(r record.RunReport, keep int) error {
 	prefix := runPrefix(r.Suite, r.TargetID)
-	kept := prefix + r.Started.UTC().Format("20060102T150405.000")
+	kept := prefix + r.Started.UTC().Format(startFormat)
 	if err := d.Save(kindRuns, kept, r); err != nil {
 		return err
 	}
@@ -51,14 +55,23 @@ func (d Dir) runsOf(id string) ([]string, error) {
 }
 
 // runsNamed lists the reports with wanted names, sorted, and sets the damaged ones aside. It reads no others, of which a
-// node may have thousands.
+// node may have thousands. Reports of the future come first: a clock that was ahead dated them, so they are the oldest.
 func (d Dir) runsNamed(wanted func(name string) bool) ([]string, error) {
 	only := d.Only(wanted)
 	aside := only.SetDamagedAside(kindRuns)
 	names, err := only.Names(kindRuns)
 	names = slices.DeleteFunc(names, func(name string) bool { return !wanted(name) })
 	slices.Sort(names)
-	return names, errors.Join(aside, err)
+	now := time.Now().UTC().Format(startFormat)
+	var future, past []string
+	for _, name := range names {
+		if started := name[strings.LastIndex(name, " ")+1:]; started > now {
+			future = append(future, name)
+		} else {
+			past = append(past, name)
+		}
+	}
+	return append(future, past...), errors.Join(aside, err)
 }
 
 // removeRuns removes the reports of all suites on a target.

@@ -28,6 +28,34 @@ func TestAClockSetBackDropsNoNewRun(t *testing.T) {
 	assert.Equal(t, []string{"quick eui.1 20260510T030000.000", "quick eui.1 20260521T030000.000"}, names)
 }
 
+// A clock that was ahead dated a run of the future, which is neither the last one nor the last to be dropped.
+func TestARunOfTheFutureIsTheOldest(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	now := time.Now()
+	keep := func(started time.Time, keep int) {
+		require.NoError(t, dir.KeepRun(record.RunReport{Suite: "quick", TargetID: "eui.1", Started: started, Steps: []record.Step{{Name: "a"}}}, keep))
+	}
+	keep(now.AddDate(1, 0, 0), 3)
+	keep(now.AddDate(0, 0, -2), 3)
+	keep(now.AddDate(0, 0, -1), 3)
+	last := func() time.Time {
+		runs, err := dir.Runs("eui.1")
+		require.NoError(t, err)
+		require.Len(t, runs, 1)
+		return runs[0].Last.Started
+	}
+	assert.WithinDuration(t, now.AddDate(0, 0, -1), last(), 0)
+	keep(now, 3)
+	names, err := dir.Names("runs")
+	require.NoError(t, err)
+	assert.Len(t, names, 3)
+	for _, name := range names {
+		assert.NotContains(t, name, now.AddDate(1, 0, 0).UTC().Format("2006"), "it was dropped first")
+	}
+	assert.WithinDuration(t, now, last(), 0)
+}
+
 // The path of a target may be that of another one, a space and more.
 func TestRunsOfATargetWithASpaceInItsPathAreItsOwn(t *testing.T) {
 	dir, err := state.Open(t.TempDir())

@@ -34,6 +34,8 @@ type Target struct {
 	Most admit.Capacity `json:"most_work,omitzero"`
 	// MountPoint is where the filesystem of a file was mounted when it was last opened.
 	MountPoint string `json:"mount_point,omitempty"`
+	// Directory is true if the path was a directory then, in which the file is.
+	Directory bool `json:"directory,omitempty"`
 	// Planned holds, for each suite, since when the calendar has it at its current times.
 	Planned map[string]Planned `json:"planned,omitempty"`
 	// Conditions are those last seen, and Changed holds when each of them last changed.

@@ -80,6 +80,7 @@ func TestConfigurationEditedByHand(t *testing.T) {
 	config.swap(t, "v4", one)
 	d.Stderr.Find(t, `msg="the configuration file holds what is loaded again"`)
 	d.awaitChanged(t, 0)
+	d.awaitCollector(t, "configuration", true)
 	config.swap(t, "v5", one+"drift: {threshold: 0.4}\n")
 	d.awaitChanged(t, 1)
 	d.Signal(t, syscall.SIGHUP)
@@ -93,24 +94,33 @@ func TestConfigurationEditedByHand(t *testing.T) {
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
 	hung.End(t)
 	d.awaitChanged(t, 0)
+	d.awaitCollector(t, "configuration", true)
 	d.stop(t)
 	assert.Len(t, regexp.MustCompile(`level=WARN msg="configuration file" warning="the configuration file .*would be refused`).FindAllString(d.Stderr.Text(), -1), 1, "once for each content")
 }
 
-// With reload_on_change, an edited file is loaded, and an invalid one is refused.
+// With reload_on_change, an edited file is loaded, and an invalid one is refused. Taking that edit back is enough: nothing
+// is refused any longer.
 func TestReloadOnChange(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)
 	one := "reload_on_change: true\n" + onFiles(t, dir)
 	config := mountConfig(t, one)
 	d := startConfigured(t, config.path())
-	config.swap(t, "v2", one+"  - {name: read-8k, block_size: 8KiB, interval: 1s, ios: 16}\n")
+	two := one + "  - {name: read-8k, block_size: 8KiB, interval: 1s, ios: 16}\n"
+	config.swap(t, "v2", two)
 	d.awaitMore(t, fileID(dir), "read-8k", "ok", 1)
 	d.awaitChanged(t, 0)
 	config.swap(t, "v3", one+"colour: red\n")
 	d.Stderr.Find(t, saysRefused+`.*colour`)
 	d.awaitChanged(t, 1)
+	d.awaitCollector(t, "configuration", false)
 	d.awaitMore(t, fileID(dir), "read-8k", "ok", 1)
+	config.swap(t, "v4", two)
+	d.awaitChanged(t, 0)
+	d.awaitCollector(t, "configuration", true)
+	_, status := d.ask(t, "api/v1/status")
+	assert.NotContains(t, status, `"config_file"`)
 	d.stop(t)
 	assert.Len(t, regexp.MustCompile(saysRefused).FindAllString(d.Stderr.Text(), -1), 1, "it is not tried again and again")
 }
