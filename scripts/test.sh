@@ -33,13 +33,20 @@ tests() { go test -vet=off -trimpath -count 1 -timeout 40m "$@" 2>&1 | tee -a "$
 # These simulate years of drives and start no goroutine: the race detector finds nothing there, and they take five
 # times as long with it. What fleetbench does on several CPUs is run with it on a small fleet.
 simulations=(./internal/drift ./internal/judge $wing/fleetbench)
-# These only compute, so none has a deadline to miss.
-computing=(./internal/{admit,analysis,check,compare,config,drift/drifttest,export,finding,generate,history,record/...,recorder,replay,report/plot,state,units} $wing/{driftbench,verdicts} ./pkg/fio)
+# These compute, render, or read and write small files, so none has a deadline to miss.
+computing=(./internal/{admit,analysis,check,compare,config,drift/drifttest,export,finding,generate,history,record/...,recorder,replay,report/plot,state,units} $wing/{driftbench,verdicts} ./pkg/fio ./internal/{store,target,fleet,report})
+# What ships is rendered, evaluated and installed. The tests run the product as a program that is built without the race
+# detector, which would watch only the tests themselves.
+shipped=($wing/{deploytest,manifesttest})
 # Both take what the others leave of the CPUs, so that no emulated machine waits for them. They run beside each other, so
 # that no CPU is idle if they end last.
 (
 	renice -n 19 "$BASHPID" >/dev/null
-	tests -timeout 80m -p 1 "${simulations[@]}" && tests -timeout 80m -race -short $wing/fleetbench
+	failed=0
+	tests -timeout 80m -p 1 "${simulations[@]}" || failed=$?
+	tests -timeout 80m -race -short $wing/fleetbench || failed=$?
+	tests -timeout 80m -p 1 "${shipped[@]}" || failed=$?
+	exit "$failed"
 ) &
 background=($!)
 (
@@ -49,13 +56,12 @@ background=($!)
 background+=($!)
 
 # Those that take longest begin first, so that none is left alone at the end.
-# These run the product as a program that is built without the race detector, which would watch only the tests themselves. Two
-# packages at a time, as more make each other's emulated machines time out.
-outside=($wing/{labtest,storytest,manifesttest,deploytest,docstest,lab})
+# These run the product as a program, too. Two packages at a time, as more make each other's emulated machines time out.
+outside=($wing/{labtest,storytest,lab,docstest})
 tests -p 2 "${outside[@]}" || status=$?
 # None of these starts an emulated machine, and some wait half of their time.
-long=(./internal/cli $wing/faulttest ./internal/{suite,report,safety,fiorun,probe,measure,iolatency,daemon,device,nodestatus,store,web,run})
-mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}" "${computing[@]}" "${outside[@]}" "${long[@]}")")
+long=(./internal/cli $wing/faulttest ./internal/{suite,safety,fiorun,probe,measure,iolatency,daemon,device,nodestatus,web,run})
+mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}" "${computing[@]}" "${shipped[@]}" "${outside[@]}" "${long[@]}")")
 tests -race -p 4 "${long[@]}" "${others[@]}" || status=$?
 for pid in "${background[@]}"; do
 	wait "$pid" || status=$?

@@ -44,17 +44,21 @@ func (a *app) baselineShow() *cobra.Command {
 		Example: "  ssdprobe baseline show\n  ssdprobe baseline show nvme0n1 --output json",
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			dir, targets, err := a.targets(args)
-			if err != nil {
-				return err
+			dir, targets, unknown := a.targets(args)
+			if unknown != nil && !errors.Is(unknown, errNothingKnown) {
+				return unknown
 			}
 			rows := baselineRows(targets)
 			unread := a.warnOfSlow(rows, dir)
 			runs, err := dir.RunBaselines()
 			err = errors.Join(unread, err)
 			runs = slices.DeleteFunc(runs, func(r record.RunReport) bool {
-				return len(args) > 0 && !slices.ContainsFunc(targets, func(t state.Target) bool { return t.ID == r.TargetID })
+				of := func(t state.Target) bool { return t.ID == r.TargetID }
+				return len(args) > 0 && !slices.ContainsFunc(targets, of) && !named(args[0], r.TargetID, r.Target, r.Device.Name)
 			})
+			if unknown != nil && len(runs) == 0 {
+				return errors.Join(err, unknown)
+			}
 			return errors.Join(err, a.show(form, listed(rows, runs), func(w io.Writer) error { return baselinesText(w, rows, runs) }))
 		},
 	}
@@ -124,16 +128,16 @@ func (a *app) resetRun(target, suite string) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(runs, func(r record.RunReport) bool {
-		return r.Suite == suite && named(target, r.TargetID, r.Target, r.Device.Name)
-	})
-	if i < 0 {
-		return usage(fmt.Errorf("no run of %s is saved for %q; see ssdprobe baseline show", suite, target))
-	}
-	if err := dir.RemoveRunBaseline(suite, runs[i].TargetID); err != nil {
+	runs = slices.DeleteFunc(runs, func(r record.RunReport) bool { return r.Suite != suite })
+	names := func(r record.RunReport) (id, path, device string) { return r.TargetID, r.Target, r.Device.Name }
+	saved, err := find(runs, target, names, fmt.Errorf("no run of %s is saved for %q", suite, target), "see ssdprobe baseline show")
+	if err != nil {
 		return err
 	}
-	return tell(a.stderr, "saved run of %s on %s forgotten\n", suite, runs[i].Target)
+	if err := dir.RemoveRunBaseline(suite, saved.TargetID); err != nil {
+		return err
+	}
+	return tell(a.stderr, "saved run of %s on %s forgotten\n", suite, saved.Target)
 }
 
 // exported is the format in which baselines are exported.
@@ -253,7 +257,7 @@ func (a *app) targets(args []string) (state.Dir, []state.Target, error) {
 		return dir, all, err
 	}
 	names := func(t state.Target) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
-	found, err := find(all, args[0], names, fmt.Errorf("%w about a target %q in %s; %s", errNothingKnown, args[0], dir.Dir(), daemonOf{}.seeTargets()))
+	found, err := find(all, args[0], names, fmt.Errorf("%w about a target %q in %s", errNothingKnown, args[0], dir.Dir()), daemonOf{}.seeTargets())
 	return dir, []state.Target{found}, err
 }
 
@@ -261,20 +265,29 @@ func (a *app) targets(args []string) (state.Dir, []state.Target, error) {
 // watches"), and see is what lists all.
 func findWatched(all []record.TargetStatus, typed, who, see string) (record.TargetStatus, error) {
 	names := func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
-	return find(all, typed, names, fmt.Errorf("%s no target %q; %s", who, typed, see))
+	return find(all, typed, names, fmt.Errorf("%s no target %q", who, typed), see)
 }
 
-// find returns the one target that the user's input names. unknown is the error when there is none.
-func find[T any](targets []T, typed string, names func(T) (id, path, device string), unknown error) (found T, err error) {
-	var ids []string
+// fewTargets is how many targets the error about an unknown one names.
+const fewTargets = 12
+
+// find returns the one target that the user's input names. unknown is the error when there is none. It names all targets,
+// or says with see what lists them if they are many.
+func find[T any](targets []T, typed string, names func(T) (id, path, device string), unknown error, see string) (found T, err error) {
+	var ids, paths []string
 	for _, t := range targets {
-		if id, path, device := names(t); named(typed, id, path, device) {
+		id, path, device := names(t)
+		paths = append(paths, path)
+		if named(typed, id, path, device) {
 			found, ids = t, append(ids, id)
 		}
 	}
 	switch len(ids) {
 	case 0:
-		return found, usage(unknown)
+		if len(paths) > 0 && len(paths) <= fewTargets {
+			see = "want one of " + strings.Join(paths, ", ")
+		}
+		return found, usage(fmt.Errorf("%w; %s", unknown, see))
 	case 1:
 		return found, nil
 	default:

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -76,6 +78,40 @@ func TestImportOfVersion1(t *testing.T) {
 	again := ssdprobe(t, "baseline", "export", "--state-dir", state)
 	assert.Contains(t, again.stdout, `"version": 2`)
 	assert.Contains(t, again.stdout, `"maturity": "early"`)
+}
+
+// A target of which only a run is saved has no state of a daemon.
+func TestSavedRunsOfTargetsThatNoDaemonWatched(t *testing.T) {
+	at := t.TempDir()
+	dir, err := state.Open(at)
+	require.NoError(t, err)
+	for _, name := range []string{"a", "b"} {
+		require.NoError(t, dir.SaveRunBaseline(record.RunReport{
+			Suite: "quick", TargetID: "file:/srv/" + name, Target: "/srv/" + name + "/ssdprobe.dat", Device: record.Device{Name: "sda"},
+		}))
+	}
+	baseline := func(args ...string) done {
+		return in(append(append([]string{"baseline"}, args...), "--state-dir", at)...)
+	}
+	for _, name := range []string{"/srv/a", "file:/srv/a", "/srv/a/ssdprobe.dat"} {
+		got := baseline("show", name)
+		assert.Equal(t, 0, got.code, got.stderr)
+		assert.Contains(t, got.stdout, "Saved run of quick on /srv/a/ssdprobe.dat")
+		assert.NotContains(t, got.stdout, "/srv/b")
+	}
+	both := baseline("show", "sda", "--output", "json")
+	assert.Equal(t, 0, both.code, both.stderr)
+	assert.Equal(t, 2, strings.Count(both.stdout, `"suite": "quick"`), both.stdout)
+	none := baseline("show", "/srv/c")
+	assert.Equal(t, 2, none.code)
+	assert.Contains(t, none.stderr, `nothing is known about a target "/srv/c"`)
+
+	// A saved run is not forgotten by a name that may be another's.
+	either := baseline("reset", "sda", "--run", "quick")
+	assert.Equal(t, 2, either.code)
+	assert.Regexp(t, `"sda" matches 2 targets; name one by its id: file:/srv/[ab], file:/srv/[ab]\n`, either.stderr)
+	assert.Equal(t, 0, baseline("reset", "/srv/a", "--run", "quick").code)
+	assert.Equal(t, 0, baseline("reset", "sda", "--run", "quick").code)
 }
 
 func TestBaselineMistakes(t *testing.T) {

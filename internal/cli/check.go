@@ -139,15 +139,9 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 		return none, fmt.Errorf("%w, and nothing is stored in %s", nobody, c.StateDir)
 	}
 	if err != nil {
-		return none, errors.Join(nobody, err)
+		return none, fmt.Errorf("%w: %w", nobody, err)
 	}
-	var last time.Time
-	for _, d := range kept.Judge.Drives {
-		if d.Last.After(last) {
-			last = d.Last
-		}
-	}
-	now := time.Now()
+	last, now := kept.LastRound(), time.Now()
 	switch age := now.Sub(last); {
 	case last.IsZero():
 		return none, fmt.Errorf("%w, and no round is stored in %s", nobody, c.StateDir)
@@ -156,7 +150,7 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 	}
 	s, err := dir.Snapshot(c, now)
 	if err != nil {
-		return none, errors.Join(nobody, err)
+		return none, fmt.Errorf("%w: %w", nobody, err)
 	}
 	ids, err := idsOf(s.Targets, targets, c.StateDir+" knows", daemonOf{}.seeTargets())
 	if err != nil {

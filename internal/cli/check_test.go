@@ -116,7 +116,7 @@ func TestCheckOfARunningDaemon(t *testing.T) {
 			assert.Equal(t, 0, other.code, "another one is fine: %s", other.stdout)
 			wrong := w.check(t, "nvme9n9")
 			assert.Equal(t, 3, wrong.code)
-			assert.Regexp(t, `^unknown: the daemon at http://\S+ watches no target "nvme9n9"; see ssdprobe devices\n$`, wrong.stdout)
+			assert.Regexp(t, `^unknown: the daemon at http://\S+ watches no target "nvme9n9"; want one of \S+/0, \S+/1, \S+/2\n$`, wrong.stdout)
 			assert.Equal(t, 2, w.check(t, "nvme9n9", "--output", "npd").code, "as other commands call it")
 
 			// While the daemon is restarted, the stored result holds. An hour later, it does not.

@@ -152,6 +152,11 @@ func noSubcommand(c *cobra.Command, args []string) error {
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		return usage(fmt.Errorf("%s; did you mean %s?", text, strings.Join(near, " or ")))
 	}
+	for _, sub := range c.Commands() { // the word may name what a subcommand shows
+		if name := sub.Name(); (name == "show" || name == "explain") && sub.Use != name {
+			return usage(fmt.Errorf("%s; did you mean %s %s?", text, sub.CommandPath(), args[0]))
+		}
+	}
 	return usage(fmt.Errorf("%s; see %s --help", text, c.CommandPath()))
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 func (a *app) driftCommand() *cobra.Command {
@@ -76,9 +77,18 @@ func (a *app) stored(c config.Config, address string) (record.Snapshot, error) {
 	return s, err
 }
 
-// tellStored says that the stored state is shown instead of a daemon's.
+// tellStored says that the stored state is shown instead of a daemon's, and how old it is.
 func (a *app) tellStored(c config.Config, address string) error {
-	return tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", address, c.StateDir)
+	dir, err := openExisting(c.StateDir)
+	if err != nil {
+		return err
+	}
+	kept, _, err := dir.Node()
+	age := ""
+	if last := kept.LastRound(); !last.IsZero() {
+		age = "; the last round was " + units.Ago(last, time.Now())
+	}
+	return errors.Join(err, tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s%s\n", address, c.StateDir, age))
 }
 
 // storedSnapshot returns what is stored in the state directory. It does not create the directory.

@@ -404,6 +404,8 @@ func TestAcceptOfWhatTheNodeKnows(t *testing.T) {
 	explained := func() string {
 		x := run("drift", "explain", "nvme4n1")
 		require.Equal(t, 0, x.code, x.stderr)
+		assert.Contains(t, x.stdout, "\nverdict: ", "as drift shows it")
+		assert.Regexp(t, `stored in \S+; the last round was (now|\d+ \w+ ago)\n$`, x.stderr)
 		return x.stdout
 	}
 	require.Contains(t, explained(), "far slower since")
@@ -454,9 +456,9 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 	assert.Empty(t, got.stderr)
 	unknown := ssdprobe(t, "drift", "explain", "nvme9n9", "--url", url)
 	assert.Equal(t, 2, unknown.code)
-	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"; see ssdprobe drift --url `+url, "devices would show those of this node")
+	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"; want one of `+dir+"\n")
 	unknown = ssdprobe(t, "drift", "explain", "nvme9n9", "--state-dir", state)
-	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"; see ssdprobe devices`+"\n")
+	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"; want one of `+dir+"\n")
 
 	calm := ssdprobe(t, "drift", "accept", dir, "--note", "x", "--state-dir", state)
 	assert.Equal(t, 1, calm.code)

@@ -125,6 +125,10 @@ func (a *app) explainStored(c config.Config, address, target string) (report.Exp
 	if err == nil {
 		var judged *judge.Node
 		judged, err = dir.Judged(c)
+		judged.Advance(x.Time) // as for the verdict that drift shows
+		if v, ok := judged.Verdict(t.ID); ok {
+			x.Verdict = &v
+		}
 		x.Beside, x.Together, x.HostNotes = judged.Beside(t.ID), judged.Together(), judged.HostNotes()
 		if t.Traffic != nil {
 			x.Traffic = new(judged.Tracker(t.ID, judge.Traffic).Explain(x.Time))

@@ -37,6 +37,35 @@ func TestTheDaemonRefuses(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
+// A request that makes no sense is refused before the watching of its target stops, and is no error of the daemon.
+func TestARefusedRequestStopsNothing(t *testing.T) {
+	t.Parallel()
+	at, target := testenv.OnDisk(t), testenv.OnDisk(t)
+	p, _ := startDaemon(t, at, file(t, "c.yaml", onFile(target)))
+	dir, err := state.Open(at)
+	require.NoError(t, err)
+	p.Stderr.Find(t, `msg=watching`)
+	for why, r := range map[string]state.Request{
+		"nothing to accept":            {Accept: "x"},
+		"no baseline has been learned": {Pin: new(true)},
+		"nothing is known about":       {Probe: "other"},
+	} {
+		r.Target = "file:" + target
+		name, err := dir.Leave(r)
+		require.NoError(t, err)
+		var answer state.Answer
+		eventually(t, "the answer", func() bool {
+			var found bool
+			answer, found, err = dir.TakeAnswer(name)
+			return err == nil && found
+		})
+		assert.Contains(t, answer.Refused, why)
+		p.Stderr.Find(t, `level=INFO msg="request refused".*`+why)
+	}
+	assert.NotContains(t, p.Stderr.Text(), "no longer watching")
+	assert.NotContains(t, p.Stderr.Text(), "level=ERROR")
+}
+
 // exportOf returns an export with a baseline for each of the targets.
 func exportOf(t *testing.T, targets ...string) string {
 	t.Helper()
@@ -147,12 +176,16 @@ func TestStateOfOthers(t *testing.T) {
 		assert.Contains(t, says, "permission denied: run as root", args)
 		assert.NotContains(t, says, "no baseline", args)
 	}
+	_, says := asNobody(t, "run", "-t", "/", "--config", config, "--state-dir", at)
+	assert.Equal(t, "ssdprobe: read the state in "+at+"/targets: permission denied: run as root, or name another directory with --state-dir\n", says)
+	_, says = asNobody(t, "check", "--config", config, "--state-dir", at)
+	assert.Contains(t, says, "no daemon answers at http://127.0.0.1:1: read the state in ")
 
 	// A group that may list the directory may not read the files in it.
 	const adm = 4
 	require.NoError(t, os.Chown(filepath.Join(at, "targets"), 0, adm))
 	require.NoError(t, os.Chmod(filepath.Join(at, "targets"), 0o750))
-	_, says := asNobody(t, "baseline", "show", "--config", config, "--state-dir", at)
+	_, says = asNobody(t, "baseline", "show", "--config", config, "--state-dir", at)
 	assert.Contains(t, says, "permission denied: run as root; commands with --url ask the daemon instead")
 }
 

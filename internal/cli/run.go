@@ -269,6 +269,9 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
 	}
+	if err := mayRead(c.StateDir, ", or name another directory with --state-dir"); err != nil {
+		return err
+	}
 	if o.saveBaseline {
 		if err := dir.CanSaveRunBaseline(cmp.Or(o.plan.Name, run.ProbeSuite), subjects[0].ID); err != nil {
 			return fmt.Errorf("--save-baseline: %w", err)
@@ -393,7 +396,7 @@ func undecided(r record.RunReport) string {
 	if n == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("warning: %d of %s of this baseline will not decide later comparisons (%s); repeat the run when the host is calm",
+	text := fmt.Sprintf("warning: %d of %s of this baseline will not decide later comparisons (%s); repeat the run once the cause is gone",
 		n, units.Plural(len(r.Steps), "step"), strings.Join(codes, ", "))
 	if repeats := compare.MoreRepeats(r); repeats > 0 {
 		text += fmt.Sprintf(", with --repeats %d", repeats)

@@ -65,7 +65,7 @@ func (d dry) text() string {
 		}
 		repeats[step.Series]++
 	}
-	fmt.Fprintf(&b, "# %s, about %s", units.Plural(len(d.Steps), "step"), units.Span(d.Expected))
+	fmt.Fprintf(&b, "# %s, %s", units.Plural(len(d.Steps), "step"), takes(d.Expected))
 	if optional > 0 {
 		fmt.Fprintf(&b, ", of which up to %s may not be needed", units.Span(optional))
 	}
@@ -88,11 +88,19 @@ func (d dry) text() string {
 				times = fmt.Sprintf(", %d times", n)
 			}
 		}
-		fmt.Fprintf(&b, "\n# %s: %s, about %s%s", step.Name, step.Plan, units.Span(step.Expected), times)
+		fmt.Fprintf(&b, "\n# %s: %s, %s%s", step.Name, step.Plan, takes(step.Expected), times)
 		if step.Writes != "" {
 			fmt.Fprintf(&b, "; writes %s", step.Writes)
 		}
 		fmt.Fprintf(&b, "\n%s", step.JobFile)
 	}
 	return b.String()
+}
+
+// takes says how long steps take. Only a job file of the user, without a run time, leaves that open.
+func takes(expected time.Duration) string {
+	if expected == 0 {
+		return "as long as the job takes"
+	}
+	return "about " + units.Span(expected)
 }

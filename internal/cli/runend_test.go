@@ -1,12 +1,14 @@
 package cli_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -104,7 +106,10 @@ func TestRunNeedsNobody(t *testing.T) {
 	require.NoError(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Kill() }) // it has usually ended
 	require.NoError(t, writer.Close())
-	eventually(t, "fio works on the file", func() bool { return len(fioOn(t, dir)) > 0 })
+	messages := bufio.NewScanner(reader)
+	for messages.Scan() && !strings.HasPrefix(messages.Text(), "step 1 of ") {
+	}
+	require.Contains(t, messages.Text(), "step 1 of ")
 	require.NoError(t, reader.Close(), "nobody reads its messages any more")
 	require.NoError(t, c.Process.Signal(syscall.SIGHUP))
 	assert.Equal(t, 0, ended(t, c))

@@ -121,8 +121,13 @@ func (k checked) subjects(ctx context.Context, host sysfs.FS) ([]measure.Subject
 		seen[subject.ID] = path
 		all = append(all, subject)
 	}
-	if k.sizeGiven && !slices.ContainsFunc(all, func(s measure.Subject) bool { return s.File }) {
-		return nil, usage(fmt.Errorf("--size: is for the file that a directory gets, and %s is a block device, which is measured as a whole", k.targets[0]))
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"--size", k.sizeGiven}, {"--keep-file", k.keepFile}} {
+		if flag.given && !slices.ContainsFunc(all, func(s measure.Subject) bool { return s.File }) {
+			return nil, usage(fmt.Errorf("%s: is for the file that a directory gets, and %s is a block device, which is measured as a whole", flag.name, k.targets[0]))
+		}
 	}
 	if len(k.destroy) > 0 && !slices.ContainsFunc(all, func(s measure.Subject) bool { return !s.File }) {
 		return nil, usage(fmt.Errorf("--destroy: is for block devices only, and %s is not one; files need no --destroy", k.targets[0]))

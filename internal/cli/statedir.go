@@ -30,19 +30,30 @@ func openExisting(path string) (state.Dir, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return state.Dir{}, denied(path)
+		return state.Dir{}, denied(path, askDaemon)
 	case err != nil:
 		return state.Dir{}, fmt.Errorf("open the state directory: %w; a daemon makes it when it starts: make it, or name another with --state-dir", err)
 	}
 	if !info.IsDir() {
 		return state.Dir{}, usage(fmt.Errorf("open the state directory: %s is not a directory; name one with --state-dir", path))
 	}
-	for _, dir := range []string{path, filepath.Join(path, "targets")} {
-		if !readable(dir) {
-			return state.Dir{}, denied(dir)
-		}
+	if err := mayRead(path, askDaemon); err != nil {
+		return state.Dir{}, err
 	}
 	return state.Open(path)
+}
+
+// askDaemon says what to do for a user who may not read the state.
+const askDaemon = "; commands with --url ask the daemon instead"
+
+// mayRead returns an error if this user may not read the contents of a state directory. instead ends it.
+func mayRead(path, instead string) error {
+	for _, dir := range []string{path, filepath.Join(path, "targets"), filepath.Join(path, "settings")} {
+		if !readable(dir) {
+			return denied(dir, instead)
+		}
+	}
+	return nil
 }
 
 // readable reports whether this user may read a directory. A missing directory counts as readable; the caller
@@ -51,7 +62,7 @@ func readable(dir string) bool { return !errors.Is(unix.Access(dir, unix.R_OK|un
 
 // denied returns the error about a directory that this user may not read, with the user who may: only its
 // owner, because the files of the store are private.
-func denied(dir string) error {
+func denied(dir, instead string) error {
 	who := "run as root"
 	info, err := os.Stat(dir)
 	if err == nil {
@@ -60,7 +71,7 @@ func denied(dir string) error {
 			who += " or as " + userName(owner.Uid)
 		}
 	}
-	return fmt.Errorf("read the state in %s: %w: %s; commands with --url ask the daemon instead", dir, fs.ErrPermission, who)
+	return fmt.Errorf("read the state in %s: %w: %s%s", dir, fs.ErrPermission, who, instead)
 }
 
 // userName returns the name of a user, or the user id if it has no name.

@@ -143,6 +143,7 @@ func TestWhatCannotBeRunFillsNothing(t *testing.T) {
 	for says, args := range map[string][]string{
 		"it is not NVMe; --set coalescing=as-found measures it as it is":                                               {"interrupts", "-t", loop.Path},
 		"255 MiB is too small for 2 jobs at depth 1 with blocks of 128 MiB; give --size 257MiB or more, or fewer jobs": {"model", "-t", dir, "--size", "256MiB", "--set", "jobs=2"},
+		"--keep-file: is for the file that a directory gets, and " + loop.Path + " is a block device":                  {"quick", "-t", loop.Path, "--keep-file"},
 		"--size: is for the file that a directory gets, and " + loop.Path + " is a block device":                       {"quick", "-t", loop.Path, "--size", "16MiB"},
 		"plan quick: --destroy WRONG: the suite only reads, so nothing would be overwritten; leave --destroy out":      {"quick", "-t", loop.Path, "--destroy", "WRONG"},
 		"plan mixed: --destroy WRONG: it is not one of the targets (" + serial + "); leave it out":                     {"mixed", "-t", loop.Path, "--destroy", serial, "--destroy", "WRONG"},
@@ -238,6 +239,24 @@ func TestRunOwnJob(t *testing.T) {
 	assert.Equal(t, "job-my.fio", r.Suite)
 	require.Len(t, r.Steps, 1)
 	assert.Equal(t, r.Steps[0].Read.IOs*8192, r.Steps[0].Read.Bytes)
+}
+
+// What fio does not accept is refused before a file is filled, by a dry run, too.
+func TestRunOwnJobThatFioRefuses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[a]\nrw=upwards\n":           "plan job-my.fio: fio does not accept it: fio: failed parsing rw=upwards",
+		"[a]\nrw=randread\nfsync=x\n": "plan job-my.fio: fio does not accept it: fio: failed parsing fsync=x",
+		"[a]\nrw=randread\nbogus=1\n": "bogus",
+	} {
+		dir := testenv.OnDisk(t)
+		for _, how := range [][]string{nil, {"--dry-run"}} {
+			got := ssdprobe(t, append([]string{"run", "--config", calm(t), "--state-dir", t.TempDir(), "--job", file(t, "my.fio", text), "-t", dir, "--size", "16MiB", "--keep-file"}, how...)...)
+			assert.Equal(t, 2, got.code, got.stderr)
+			assert.Contains(t, got.stderr, want)
+			assert.Empty(t, testenv.Names(t, dir))
+		}
+	}
 }
 
 // A user's own job is compared, step by step, with what fio itself printed for the same job.

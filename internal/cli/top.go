@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/top"
@@ -116,8 +117,11 @@ func (a *app) top(ctx context.Context, stdin io.Reader, targets []string, o topO
 	source := top.NewSource(top.Options{
 		Host: sysfs.New(c.HostRoot), Node: c.Node, Interval: o.interval, Targets: targets, All: o.all, Ask: o.asks(c),
 	})
-	if err := source.List(ctx); errors.Is(err, fs.ErrNotExist) {
+	switch err := source.List(ctx); {
+	case errors.Is(err, fs.ErrNotExist):
 		return usage(err)
+	case err != nil && len(targets) > 0 && !guard.Hangs(err):
+		return err
 	}
 	runtime.GOMAXPROCS(1) // saves a quarter of the CPU time, because threads need not wake each other
 	in, reads := stdin.(*os.File)

@@ -39,6 +39,26 @@ func samples(t *testing.T, text string) (all []top.Sample) {
 	return all
 }
 
+// A device that the user names is shown, or the error says why not.
+func TestANamedLoopDeviceIsNotHidden(t *testing.T) {
+	loop, empty := testenv.LoopDevice(t, 1<<20, testenv.Options{}), testenv.LoopDevice(t, 0, testenv.Options{})
+	run := func(args ...string) done { return ssdprobe(t, append(args, nobody(t)...)...) }
+	for _, command := range []string{"smart", "top"} {
+		wrong := run(command, "loop99999")
+		assert.Equal(t, 2, wrong.code)
+		assert.Contains(t, wrong.stderr, "no device has that name; here are: ")
+		assert.Regexp(t, `\b`+filepath.Base(loop.Path)+`\b`, wrong.stderr)
+		assert.NotRegexp(t, `\b`+filepath.Base(empty.Path)+`\b`, wrong.stderr)
+	}
+	none := run("top", empty.Path, "--once")
+	assert.Equal(t, 1, none.code)
+	assert.Equal(t, "ssdprobe: "+empty.Path+": it has no size: there is no medium in it\n", none.stderr)
+	assert.Empty(t, none.stdout)
+	shown := run("top", loop.Path, "--once")
+	assert.Equal(t, 0, shown.code, shown.stderr)
+	assert.Contains(t, shown.stdout, filepath.Base(loop.Path)+" ")
+}
+
 // The counts of all samples add up to those of the kernel, to the last I/O.
 func TestTopCountsWhatTheKernelCounts(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func newUser(t *testing.T) *user {
 		binary: binary, dir: dir, terminal: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH")),
 		words: []string{
 			"WATCHED", filepath.Join(dir, "watched"), "run --stop", "run --stop --target measured",
-			"run --target", "run --size 16MiB --target", "run --job", "run --size 16MiB --even-if-busy --job",
+			"run --target", "run --size 16MiB --even-if-busy --target", "run --job", "run --size 16MiB --even-if-busy --job",
 			"run quick", "run quick --size 16MiB --even-if-busy", "run depth-sweep --target", "run depth-sweep --size 16MiB --even-if-busy --target",
 		},
 	}
