@@ -117,8 +117,8 @@ func TestFioDiesWithItsParent(t *testing.T) {
 	helper := exec.CommandContext(t.Context(), self)
 	helper.Env = append(os.Environ(), helperFile+"="+dataFile(t))
 	require.NoError(t, helper.Start())
-	require.Eventually(t, func() bool { return len(left()) == 2 }, 20*time.Second, 5*time.Millisecond, "the helper and its fio")
+	require.Eventually(t, func() bool { return len(left()) == 2 }, testenv.Patience, 5*time.Millisecond, "the helper and its fio")
 	require.NoError(t, helper.Process.Kill())
 	require.Error(t, helper.Wait())
-	require.Eventually(t, func() bool { return len(left()) == 0 }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return len(left()) == 0 }, testenv.Patience, 5*time.Millisecond)
 }

@@ -139,7 +139,7 @@ func rulesWork(t *testing.T, s server) {
 				assert.Equal(c, "ok", r.Health, "%s: %s", r.Name, r.LastError)
 			}
 		}
-	}, 2*time.Minute, 200*time.Millisecond)
+	}, 6*time.Minute, 200*time.Millisecond)
 	count := 0
 	for _, g := range data.Groups {
 		count += len(g.Rules)
@@ -164,7 +164,7 @@ func alertsWork(t *testing.T, s server) {
 		assert.True(c, raised["SsdprobeDriveDegraded nvme1n1"])
 		assert.True(c, raised["SsdprobeLinkBelowMaximum nvme1n1"])
 		assert.True(c, raised["SsdprobeStateFailing "])
-	}, 2*time.Minute, 200*time.Millisecond)
+	}, 6*time.Minute, 200*time.Millisecond)
 	assert.False(t, raised["SsdprobeDriveDegraded nvme0n1"], "the healthy drive")
 	assert.False(t, raised["SsdprobeLinkBelowMaximum nvme0n1"], "the healthy drive")
 	for _, a := range data.Alerts {

@@ -61,7 +61,7 @@ func TestNothingStaysWhenTheTestEnds(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(mounts), dir)
 	// The kernel detaches the device when its last user has closed it.
-	assert.Eventually(t, func() bool { return !attached(t, backing) }, 10*time.Second, 10*time.Millisecond, "a loop device stays behind")
+	assert.Eventually(t, func() bool { return !attached(t, backing) }, testenv.Patience, 10*time.Millisecond, "a loop device stays behind")
 }
 
 // attached reports whether a loop device has its backing file below dir.
