@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"fmt"
-	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,8 +16,7 @@ func TestRunIsStoppedByTheDeviceBelow(t *testing.T) {
 	t.Parallel()
 	disk := testenv.LoopDevice(t, 1<<30, testenv.Options{})
 	part := testenv.Loop{Path: disk.Path + "p1"}
-	require.NoError(t, exec.Command("addpart", disk.Path, "1", "2048", "1000000").Run())
-	t.Cleanup(func() { assert.NoError(t, exec.Command("delpart", disk.Path, "1").Run()) })
+	disk.Partition(t, 1, 2048, 1000000)
 	whole := testenv.LoopDevice(t, 256<<20, testenv.Options{})
 	onPart, onWhole := testenv.Ext4On(t, part), testenv.Ext4On(t, whole)
 	for name, c := range map[string]struct{ dir, device, other string }{

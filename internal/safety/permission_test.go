@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -283,15 +284,9 @@ func TestRefusesMountedUnderAnotherName(t *testing.T) {
 	refused(t, loop, d, safety.Name(d), safety.KindMount, loop.Path+" is mounted at "+dir)
 }
 
-// The kernel of a test machine may not support partition tables, but every kernel can be told about a
-// partition.
 func TestRefusesAMountedPartition(t *testing.T) {
 	loop := testenv.LoopDevice(t, 32*mib, testenv.Options{Random: true})
-	run(t, "addpart", loop.Path, "1", "2048", "40960")
-	t.Cleanup(func() {
-		out, err := exec.Command("delpart", loop.Path, "1").CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	})
+	loop.Partition(t, 1, 2048, 40960)
 	partition := loop.Path + "p1"
 	node(t, partition)
 	run(t, "mkfs.ext4", "-q", "-F", partition)
@@ -324,13 +319,9 @@ func partitioned(t *testing.T) (testenv.Loop, record.Device) {
 	copy(table[462:], "\x00\x00\x00\x00\x83\x00\x00\x00\x00\x50\x00\x00\x00\x40\x00\x00") // and from 20480
 	copy(table[510:], "\x55\xaa")
 	overwrite(t, loop, table, 0)
-	for number, start := range map[string]string{"1": "2048", "2": "20480"} {
-		run(t, "addpart", loop.Path, number, start, "16384")
-		t.Cleanup(func() {
-			out, err := exec.Command("delpart", loop.Path, number).CombinedOutput()
-			require.NoError(t, err, "%s", out)
-		})
-		node(t, loop.Path+"p"+number)
+	for number, start := range map[int]int{1: 2048, 2: 20480} {
+		loop.Partition(t, number, start, 16384)
+		node(t, loop.Path+"p"+strconv.Itoa(number))
 	}
 	run(t, "mkfs.ext4", "-q", "-F", loop.Path+"p1")
 	return loop, known(t, loop)

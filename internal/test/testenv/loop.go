@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -52,6 +53,20 @@ func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
 	path := Losetup(t, append(args, backing)...)
 	t.Cleanup(func() { Losetup(t, "--detach", path) })
 	return Loop{Path: path, Number: DeviceNumber(t, path), Backing: backing}
+}
+
+// Partition tells the kernel of a partition, in sectors of 512 bytes, until the test ends. The kernel may not support
+// partition tables, but every kernel can be told about a partition.
+func (l Loop) Partition(t testing.TB, number, start, sectors int) {
+	t.Helper()
+	n := strconv.Itoa(number)
+	run(t, "addpart", l.Path, n, strconv.Itoa(start), strconv.Itoa(sectors))
+	t.Cleanup(func() {
+		// It is busy while anybody looks at it, as other tests do. The next loop device of that name would have it.
+		Eventually(t, "the kernel forgets partition "+n+" of "+l.Path, func() bool {
+			return exec.Command("delpart", l.Path, n).Run() == nil
+		})
+	})
 }
 
 // DeviceNumber returns the kernel's number of the device of a node, "7:0".
