@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,9 @@ func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
 	}
 	path := Losetup(t, append(args, backing)...)
 	t.Cleanup(func() { Losetup(t, "--detach", path) })
-	return Loop{Path: path, Number: DeviceNumber(t, path), Backing: backing}
+	l := Loop{Path: path, Number: DeviceNumber(t, path), Backing: backing}
+	l.forgetPartitions(t)
+	return l
 }
 
 // Partition tells the kernel of a partition, in sectors of 512 bytes, until the test ends. The kernel may not support
@@ -61,12 +64,27 @@ func (l Loop) Partition(t testing.TB, number, start, sectors int) {
 	t.Helper()
 	n := strconv.Itoa(number)
 	run(t, "addpart", l.Path, n, strconv.Itoa(start), strconv.Itoa(sectors))
-	t.Cleanup(func() {
-		// It is busy while anybody looks at it, as other tests do. The next loop device of that name would have it.
-		Eventually(t, "the kernel forgets partition "+n+" of "+l.Path, func() bool {
-			return exec.Command("delpart", l.Path, n).Run() == nil
+	t.Cleanup(func() { l.forgetPartitions(t) })
+}
+
+// forgetPartitions makes the kernel forget the partitions of the device. The kernel keeps them while the device is detached, as
+// when a test was killed, and the next device of that name has them.
+func (l Loop) forgetPartitions(t testing.TB) {
+	t.Helper()
+	partitions, err := filepath.Glob(filepath.Join("/sys/class/block", filepath.Base(l.Path), "*", "partition"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range partitions {
+		number, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// It is busy while anybody looks at it, as other tests do.
+		Eventually(t, "the kernel forgets "+filepath.Dir(p), func() bool {
+			return exec.Command("delpart", l.Path, strings.TrimSpace(string(number))).Run() == nil
 		})
-	})
+	}
 }
 
 // DeviceNumber returns the kernel's number of the device of a node, "7:0".

@@ -76,3 +76,14 @@ func attached(t *testing.T, dir string) bool {
 	}
 	return false
 }
+
+// The kernel keeps a partition that is looked at, and the next device of that name would have it.
+func TestAPartitionEndsWithItsTest(t *testing.T) {
+	loop := testenv.LoopDevice(t, 1<<20, testenv.Options{})
+	partition := filepath.Join("/sys/class/block", filepath.Base(loop.Path)+"p1")
+	t.Run("part", func(t *testing.T) {
+		loop.Partition(t, 1, 8, 8)
+		require.DirExists(t, partition)
+	})
+	assert.NoDirExists(t, partition)
+}
