@@ -49,7 +49,7 @@ func selfTestWarnings(h record.Health) []record.Warning {
 		return nil
 	}
 	text := failed.String()
-	if age, ok := h.OperationSince(*failed); ok && age > 0 {
+	if age := h.OperationSince(*failed); age > 0 {
 		text += fmt.Sprintf(", %s of operation ago", units.Span(age))
 	}
 	return []record.Warning{{Code: record.WarnSelfTestFailed, Text: text + "; no later one as thorough has passed"}}

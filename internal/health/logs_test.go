@@ -147,6 +147,9 @@ func TestWarningsOfSelfTests(t *testing.T) {
 		"then a short one": {[]record.SelfTest{result("short", record.SelfTestPassed, 8603), failed}, ofExtended},
 		"then an aborted":  {[]record.SelfTest{result(record.SelfTestExtended, "aborted by a controller reset", 8603), failed}, ofExtended},
 		"then a passed":    {[]record.SelfTest{result(record.SelfTestExtended, record.SelfTestPassed, 8603), failed}, ""},
+		"a short one, then a short one that passed": {
+			[]record.SelfTest{result("short", record.SelfTestPassed, 8603), result("short", "failed", 8590)}, "",
+		},
 		"a short one, then a longer that passed": {
 			[]record.SelfTest{result(record.SelfTestExtended, record.SelfTestPassed, 8603), result("short", "failed", 8590)}, "",
 		},
@@ -175,6 +178,9 @@ func TestWarningsOfSelfTests(t *testing.T) {
 			assert.Equal(t, []record.Warning{{Code: record.WarnSelfTestFailed, Text: c.want}}, got)
 		})
 	}
+	unknown := well() // for how long it was on
+	unknown.SelfTests = []record.SelfTest{failed}
+	assert.NotContains(t, new(health.Recent).Warnings(unknown)[0].Text, "ago")
 	assert.Equal(t, []string{nvme.SelfTestPassed.String(), nvme.SelfTestExtended.String()}, []string{record.SelfTestPassed, record.SelfTestExtended})
 }
 

@@ -64,10 +64,10 @@ func (h Health) FailedSelfTest() *SelfTest {
 	return nil
 }
 
-// OperationSince returns for how long the drive was on after a self-test, or false when that is not known.
-func (h Health) OperationSince(t SelfTest) (time.Duration, bool) {
-	if h.PowerOn == nil || *h.PowerOn < t.PowerOn {
-		return 0, false
+// OperationSince returns for how long the drive was on after a self-test; 0 also when that is not known.
+func (h Health) OperationSince(t SelfTest) time.Duration {
+	if h.PowerOn == nil {
+		return 0
 	}
-	return *h.PowerOn - t.PowerOn, true
+	return max(0, *h.PowerOn-t.PowerOn)
 }

@@ -72,7 +72,7 @@ func selfTestFact(h record.Health) document.Fact {
 		f.Value = "none is in the log of self-tests"
 	default:
 		f.Value = h.SelfTests[0].String()
-		if age, ok := h.OperationSince(h.SelfTests[0]); ok && age > 0 {
+		if age := h.OperationSince(h.SelfTests[0]); age > 0 {
 			f.More = ", " + units.Span(age) + " of operation ago"
 		}
 	}
