@@ -87,6 +87,32 @@ func stateFamilies() []family[record.Controller] {
 			func(h record.Health) (float64, bool) { return given(h.AvailableSpareThreshold) }),
 		ofHealth("ssdprobe_nvme_percentage_used_ratio", gauge, "Share of the rated endurance that is used. May exceed 1. 2.55 is the highest value and means 2.55 or more. Absent when not reported.",
 			func(h record.Health) (float64, bool) { return given(h.PercentageUsed) }),
+		ofHealth("ssdprobe_nvme_self_test_failed", gauge,
+			"1 if a self-test of the drive failed, and no later one of the same kind nor an extended one passed. Else 0, also if none was run. ssdprobe starts none. Absent for drives without a log of self-tests.",
+			func(h record.Health) (float64, bool) { return boolean(h.FailedSelfTest() != nil), h.SelfTests != nil }),
+		ofHealth("ssdprobe_nvme_self_test_failed_power_on_seconds", gauge,
+			"Time that the drive had been powered on when the self-test failed, in seconds. Counted in whole hours, as is ssdprobe_nvme_power_on_seconds_total now. Absent unless ssdprobe_nvme_self_test_failed is 1.",
+			func(h record.Health) (float64, bool) {
+				failed := h.FailedSelfTest()
+				if failed == nil {
+					return 0, false
+				}
+				return failed.PowerOn.Seconds(), true
+			}),
+		ofHealth("ssdprobe_nvme_media_dies_offline", gauge, "Number of dies of the drive's media that are offline. Absent when not reported: only drives that follow OCP's specification count them.",
+			dies(func(d record.MediaDies) uint16 { return d.Offline })),
+		ofHealth("ssdprobe_nvme_media_dies_tolerated", gauge, "Number of dies of the drive's media that may be offline before the drive fails. Absent when not reported.",
+			dies(func(d record.MediaDies) uint16 { return d.Tolerated })),
+	}
+}
+
+// dies returns one count of the media dies, for ofHealth.
+func dies(count func(record.MediaDies) uint16) func(record.Health) (float64, bool) {
+	return func(h record.Health) (float64, bool) {
+		if h.MediaDies == nil {
+			return 0, false
+		}
+		return float64(count(*h.MediaDies)), true
 	}
 }
 

@@ -33,6 +33,14 @@ func controllerMovements(later time.Time) []movement {
 		ofHealth("fewer spares", func(h *record.Health) { h.AvailableSpare = new(0.5) }, "ssdprobe_nvme_available_spare_ratio"),
 		ofHealth("another threshold", func(h *record.Health) { h.AvailableSpareThreshold = new(0.05) }, "ssdprobe_nvme_available_spare_threshold_ratio"),
 		ofHealth("older", func(h *record.Health) { h.PercentageUsed = new(1.05) }, "ssdprobe_nvme_percentage_used_ratio"),
+		ofHealth("fails its own test", func(h *record.Health) {
+			h.SelfTests[0].Outcome, h.SelfTests[0].Failed = "failed", true
+		}, "ssdprobe_nvme_self_test_failed", "ssdprobe_nvme_self_test_failed_power_on_seconds"),
+		ofHealth("is tested again", func(h *record.Health) {
+			h.SelfTests = append([]record.SelfTest{{Kind: "short", Outcome: record.SelfTestPassed, PowerOn: *h.PowerOn}}, h.SelfTests...)
+		}),
+		ofHealth("may lose a die more", func(h *record.Health) { h.MediaDies.Tolerated++ }, "ssdprobe_nvme_media_dies_tolerated"),
+		ofHealth("loses a die", func(h *record.Health) { h.MediaDies.Offline++ }, "ssdprobe_nvme_media_dies_offline"),
 		ofHealth("read", func(h *record.Health) { *h.DataReadBytes += 512_000 }, "ssdprobe_nvme_data_read_bytes_total"),
 		ofHealth("written", func(h *record.Health) { *h.DataWrittenBytes += 512_000 }, "ssdprobe_nvme_data_written_bytes_total"),
 		ofHealth("a read", func(h *record.Health) { *h.HostReadCommands++ }, "ssdprobe_nvme_host_read_commands_total"),
@@ -111,6 +119,7 @@ func TestHealthInBaseUnits(t *testing.T) {
 	h.Features.Coalescing = &record.Coalescing{Time: 200 * time.Microsecond, Threshold: 11}
 	h.Throttling[0] = record.Throttling{Level: "light", Transitions: 3, Time: 90 * time.Second}
 	h.CriticalWarnings = []record.CriticalWarning{record.CriticalReadOnly}
+	h.SelfTests[0].Outcome, h.SelfTests[0].Failed = "failed", true
 	one := func(v float64) map[string]float64 { return map[string]float64{"": v} }
 	for _, test := range []struct {
 		family, label string
@@ -123,6 +132,10 @@ func TestHealthInBaseUnits(t *testing.T) {
 		{"warning_temperature_seconds_total", "", one(0)},
 		{"available_spare_threshold_ratio", "", one(0.1)},
 		{"percentage_used_ratio", "", one(0.02)},
+		{"self_test_failed", "", one(1)},
+		{"self_test_failed_power_on_seconds", "", one(10800 * 3600)},
+		{"media_dies_tolerated", "", one(2)},
+		{"media_dies_offline", "", one(0)},
 		{"interrupt_coalescing_time_seconds", "", one(0.0002)},
 		{"interrupt_coalescing_threshold", "", one(11)},
 		{"remote_interrupts_total", "", one(0)},
@@ -196,6 +209,7 @@ func TestHealthThatIsMissing(t *testing.T) {
 	h := s.Controllers[0].Health
 	h.DataReadBytes, h.DataWrittenBytes, h.WarningTemperatureTime, h.CriticalTemperatureTime = nil, nil, nil, nil
 	h.Throttling, h.Temperatures, h.Features = nil, nil, record.Features{}
+	h.SelfTests, h.MediaDies = nil, nil
 	left := only(s)
 	for name := range all {
 		if _, ok := left[name]; ok {
@@ -205,6 +219,7 @@ func TestHealthThatIsMissing(t *testing.T) {
 	assert.Equal(t, map[string]int{
 		"data_read_bytes_total": 1, "data_written_bytes_total": 1, "warning_temperature_seconds_total": 1, "critical_temperature_seconds_total": 1,
 		"thermal_transitions_total": 2, "thermal_seconds_total": 2, "temperature_celsius": 3, "interrupt_coalescing_time_seconds": 1,
+		"self_test_failed": 1, "media_dies_tolerated": 1, "media_dies_offline": 1,
 		"interrupt_coalescing_threshold": 1, "io_queues": 1, "poll_queues": 1, "interrupts_total": 1, "remote_interrupts_total": 1,
 	}, all)
 

@@ -83,6 +83,10 @@ func Kinds() []Kind {
 
 		{record.WarnMediaErrors, Warning, "Within a day, the drive could not read data or replaced sectors, or it has sectors that it may be unable to read.",
 			"check backups; replace the drive if the count grows", "SsdprobeMediaErrorsGrowing"},
+		{record.WarnSelfTestFailed, Warning, "The drive has failed a self-test, and no later one as thorough has passed. ssdprobe starts none.",
+			"check backups; run an extended self-test (nvme device-self-test) when the drive has little to do, and replace the drive if it fails again", "SsdprobeCriticalWarning"},
+		{record.WarnDiesOffline, Warning, "Dies of the drive's media are offline, but no more than it tolerates. Beyond that, the finding is drive_critical.",
+			"check backups; plan to replace the drive, at once if more dies follow", "SsdprobeCriticalWarning"},
 		{record.WarnThrottling, Warning, "The drive slows down to cool.",
 			"check airflow, heat sink and fans", ""},
 		{record.WarnHot, Warning, "Within the last hour, the drive was above its warning temperature for five minutes or longer.",

@@ -1,5 +1,6 @@
-// Package health reads what drives report about themselves: the SMART log, features and namespaces
-// of NVMe controllers, SATA and SAS drives by smartctl, and the interrupts of their queues.
+// Package health reads what drives report about themselves: the SMART log, self-tests, media
+// dies, features and namespaces of NVMe controllers, SATA and SAS drives by smartctl, and the
+// interrupts of their queues.
 //
 // It owns how a drive is asked (through a guard, not again for what it refused, not while it
 // sleeps) and what its answers mean: record.Health, conditions, and warnings in words. It

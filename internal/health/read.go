@@ -43,7 +43,14 @@ func read(ctx context.Context, d *nvme.Device, namespaces []uint32) (h record.He
 		problems = append(problems, unlessUnsupported(feature(d, &h.Features)))
 	}
 	h.Namespaces, err = readNamespaces(ctx, d, namespaces)
-	return h, true, errors.Join(append(problems, err)...)
+	problems = append(problems, err)
+	for _, log := range []func(*nvme.Device, *record.Health) error{selfTests, mediaDies} {
+		if ctx.Err() != nil {
+			return h, true, context.Cause(ctx)
+		}
+		problems = append(problems, unlessUnsupported(log(d, &h)))
+	}
+	return h, true, errors.Join(problems...)
 }
 
 // unlessUnsupported drops the error of a controller that lacks what it was asked for;

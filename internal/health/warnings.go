@@ -40,6 +40,7 @@ func (r *Recent) Warnings(now record.Health) []record.Warning {
 	if now.PercentageUsed != nil && *now.PercentageUsed > nearlyWorn {
 		warn(record.WarnWorn, wornText, 100**now.PercentageUsed)
 	}
+	list = slices.Concat(list, selfTestWarnings(now), mediaDiesWarnings(now))
 	before := r.add(now)
 	if before != nil {
 		if text := throttled(*before, now); text != "" {
@@ -194,7 +195,7 @@ func (r *Recent) DiskWarnings(now record.DiskHealth) []record.Warning {
 // Critical reports whether one of the warnings was raised by the drive itself.
 func Critical(warnings []record.Warning) bool {
 	for _, w := range warnings {
-		if w.Code == record.WarnDriveCritical {
+		if w.Code == record.WarnDriveCritical || w.Code == record.WarnSelfTestFailed {
 			return true
 		}
 	}

@@ -73,6 +73,11 @@ type Health struct {
 	// Throttling says how often and for how long the drive slowed down to cool, by level.
 	Throttling []Throttling `json:"throttling,omitempty"`
 
+	// SelfTests are the results of at most 20 self-tests, the newest first. It is nil for a drive that keeps no such log, and
+	// empty when none was run.
+	SelfTests []SelfTest `json:"self_tests,omitzero"`
+	MediaDies *MediaDies `json:"media_dies,omitempty"`
+
 	Features   Features          `json:"features"`
 	Namespaces []NamespaceHealth `json:"namespaces,omitempty"`
 }
@@ -128,6 +133,13 @@ type Throttling struct {
 	Level       string        `json:"level"`
 	Transitions uint64        `json:"transitions"`
 	Time        time.Duration `json:"time_ns"` // whole seconds
+}
+
+// MediaDies counts the dies that the media of a drive consist of.
+type MediaDies struct {
+	Total     uint16 `json:"total"`
+	Tolerated uint16 `json:"tolerated"` // how many may fail before the drive fails
+	Offline   uint16 `json:"offline"`
 }
 
 // Features holds the settings of a controller.

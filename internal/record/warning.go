@@ -44,6 +44,8 @@ const (
 	WarnFewSpares         = "few_spares"         // fewer spare blocks are left than the drive's threshold requires
 	WarnWorn              = "worn"               // the drive is nearly worn out
 	WarnMediaErrors       = "media_errors"       // the drive could not read data, or may not be able to
+	WarnSelfTestFailed    = "self_test_failed"   // the drive has failed its own test
+	WarnDiesOffline       = "dies_offline"       // dies of the media are offline, no more than the drive tolerates
 	WarnSmallFile         = "small_file"         // the probe file is smaller than requested
 	WarnFallback          = "fallback_file"      // a file in the state directory is measured, because nothing else may be
 	WarnNothingWatched    = "nothing_watched"    // there is nothing to watch

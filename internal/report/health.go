@@ -47,6 +47,10 @@ func healthFacts(h record.Health) document.Facts {
 		{Name: "power cycles", Value: given(h.PowerCycles, units.Count), Detail: true},
 		{Name: "unsafe shutdowns", Value: given(h.UnsafeShutdowns, units.Count)},
 		{Name: "media errors", Value: given(h.MediaErrors, units.Count)},
+		selfTestFact(h),
+		{Name: "media dies", Value: given(h.MediaDies, func(d record.MediaDies) string {
+			return fmt.Sprintf("%d of %d offline, up to %d tolerated", d.Offline, d.Total, d.Tolerated)
+		})},
 		{Name: "error log", Value: units.Plural(h.ErrorLogEntries, "entry"), Detail: true},
 		{Name: "heat", Value: listed(
 			given(h.WarningTemperatureTime, func(d time.Duration) string { return lasted(d) + " above the warning temperature" }),
@@ -57,6 +61,22 @@ func healthFacts(h record.Health) document.Facts {
 		facts = append(facts, document.Fact{Name: fmt.Sprintf("namespace %d", n.ID), Value: namespaceText(n), Detail: true})
 	}
 	return append(facts, featureFacts(h.Features)...).Known()
+}
+
+// selfTestFact shows the newest self-test. One that failed before it and still matters is a finding.
+func selfTestFact(h record.Health) document.Fact {
+	f := document.Fact{Name: "last test"}
+	switch {
+	case h.SelfTests == nil:
+	case len(h.SelfTests) == 0:
+		f.Value = "none is in the log of self-tests"
+	default:
+		f.Value = h.SelfTests[0].String()
+		if age := h.OperationSince(h.SelfTests[0]); age > 0 {
+			f.More = ", " + units.Span(age) + " of operation ago"
+		}
+	}
+	return f
 }
 
 // given formats a known value; empty when it is not known.

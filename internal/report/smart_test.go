@@ -39,6 +39,11 @@ func TestSmartOfADriveInTrouble(t *testing.T) {
 	h := c.Health
 	h.AvailableSpare, h.PercentageUsed, h.MediaErrors, h.ErrorLogEntries = new(0.05), new(1.04), new(uint64(1)), math.MaxUint64
 	h.DataReadBytes, h.UnsafeShutdowns = nil, new(uint64(1))
+	h.SelfTests = []record.SelfTest{{
+		Kind: record.SelfTestExtended, Outcome: "failed in one segment", Failed: true, PowerOn: 11020 * time.Hour,
+		Segment: new(uint8(4)), FailingLBA: new(uint64(5120000)), NamespaceID: new(uint32(1)),
+	}}
+	h.MediaDies.Offline = 3
 	h.WarningTemperatureTime, h.CriticalTemperatureTime = new(90*time.Minute), new(2*time.Minute)
 	h.Throttling = []record.Throttling{{Level: "light", Transitions: 11, Time: time.Hour}, {Level: "heavy", Transitions: 1, Time: time.Minute}}
 	h.Features.Coalescing = &record.Coalescing{Threshold: 11, Time: 200 * time.Microsecond}
@@ -50,7 +55,7 @@ func TestSmartOfADriveInTrouble(t *testing.T) {
 	c.Interrupts.Queues[1].CPUs = ""
 	text := smart(t,
 		report.SmartRow{Controller: c, Devices: []record.Device{s.Targets[1].Device}},
-		report.SmartRow{Controller: record.Controller{Name: "nvme2", Kind: record.ControllerNVMe, Health: &record.Health{}}},
+		report.SmartRow{Controller: record.Controller{Name: "nvme2", Kind: record.ControllerNVMe, Health: &record.Health{SelfTests: []record.SelfTest{}}}},
 	)
 	golden(t, "smart_trouble.txt", text)
 	assert.LessOrEqual(t, widest(text), 118)

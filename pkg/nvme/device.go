@@ -22,6 +22,7 @@ type Device struct {
 	controller *Controller
 	logPages   *SupportedLogPages
 	ocpIndex   *uint8
+	otherOCP   error // why the page at C0h is not OCP's; nil if it is, or was never read
 	refused    map[Command]*StatusError
 }
 
@@ -60,7 +61,7 @@ func (d *Device) Controller() (Controller, error) {
 		return Controller{}, err
 	}
 	if d.controller != nil && d.controller.FirmwareRevision != c.FirmwareRevision {
-		d.logPages, d.ocpIndex = nil, nil
+		d.logPages, d.ocpIndex, d.otherOCP = nil, nil, nil
 		clear(d.refused)
 	}
 	d.controller = &c

@@ -38,6 +38,19 @@ func TestListOfLogPagesDecides(t *testing.T) {
 	assert.Len(t, script.Sent(), 3, "the list is read once")
 }
 
+func TestNewFirmwareMayHaveTheOCPLog(t *testing.T) {
+	d, script := drive(t, map[int][]byte{offsetLPA: {0x20}})
+	script.On(identifyController).Return(identifyPage(t, map[int][]byte{offsetLPA: {0x20}, offsetFR: []byte("2.0     ")}))
+	script.On(logPage(nvme.LogSupportedPages)).Return(supportedPages(nvme.LogOCPSMART))
+	script.On(logPage(nvme.LogOCPSMART)).Return(nil).Return(append(make([]byte, 496), ocpGUID...))
+	_, err := d.OCPSMART()
+	require.ErrorIs(t, err, nvme.ErrOtherLog)
+	_, err = d.Controller()
+	require.NoError(t, err)
+	_, err = d.OCPSMART()
+	require.NoError(t, err)
+}
+
 func TestRefusedListOfLogPagesIsDoneWithout(t *testing.T) {
 	d, script := drive(t, map[int][]byte{offsetLPA: {0x20}})
 	script.On(logPage(nvme.LogSupportedPages)).Refuse(0x4109)
@@ -192,6 +205,10 @@ func TestOCPSMART(t *testing.T) {
 			got, err := d.OCPSMART()
 			if c.want != nil {
 				require.ErrorIs(t, err, c.want)
+				before := len(script.Sent())
+				_, err = d.OCPSMART()
+				require.ErrorIs(t, err, c.want)
+				assert.Len(t, script.Sent(), before, "a page that the drive does not have is not asked for again")
 				return
 			}
 			require.NoError(t, err)

@@ -84,7 +84,8 @@ const (
 //
 // Drives of other vendors may have another page at C0h, or none. So the page is read
 // only when the controller lists OCP among its UUIDs, or when its list of log pages
-// includes C0h. If the page does not have OCP's GUID, the error matches [ErrOtherLog].
+// includes C0h. If the page does not have OCP's GUID, the error matches [ErrOtherLog],
+// and the page is not read again.
 func (d *Device) OCPSMART() (OCPSMART, error) {
 	index, err := d.ocpUUIDIndex()
 	if err != nil {
@@ -99,11 +100,18 @@ func (d *Device) OCPSMART() (OCPSMART, error) {
 			return OCPSMART{}, unsupported(LogOCPSMART.String())
 		}
 	}
+	if d.otherOCP != nil {
+		return OCPSMART{}, d.otherOCP
+	}
 	data, err := d.readLog(LogPageRequest{Page: LogOCPSMART, UUIDIndex: index, Bytes: ocpSMARTBytes})
 	if err != nil {
 		return OCPSMART{}, err
 	}
-	return DecodeOCPSMART(data)
+	s, err := DecodeOCPSMART(data)
+	if errors.Is(err, ErrOtherLog) {
+		d.otherOCP = err
+	}
+	return s, err
 }
 
 // ocpUUIDIndex returns the index of OCP in the controller's list of UUIDs, or 0 when it is not listed.

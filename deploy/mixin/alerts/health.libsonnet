@@ -3,7 +3,15 @@ local text = import '../text.libsonnet';
 local critical = {
   summary: 'A drive reports a critical problem.',
   description: text.drive + |||
-    {{ if not $labels.controller }}has failed its own self-assessment: it expects to break, or is too hot.{{ else -}}
+    {{ if not $labels.controller }}has failed its own self-assessment: it expects to break, or is too hot.
+    {{- else if eq $labels.condition "self_test" }}has failed a self-test, and no later one as thorough has passed, says the log of controller {{ $labels.controller }}.
+    {{- range printf "max(ssdprobe_nvme_power_on_seconds_total{instance=%q,id=%q,controller=%q}) - max(ssdprobe_nvme_self_test_failed_power_on_seconds{instance=%q,id=%q,controller=%q}) >= 0"
+    $labels.instance $labels.id $labels.controller $labels.instance $labels.id $labels.controller | query }}
+    It has been on for {{ .Value | humanizeDuration }} since.{{ end }}
+    {{- else if eq $labels.condition "media_dies" }}has dies of its media offline: {{ $value }}, says controller {{ $labels.controller }}.
+    {{- range printf "max(ssdprobe_nvme_media_dies_tolerated{instance=%q,id=%q,controller=%q})" $labels.instance $labels.id $labels.controller | query }}
+    It tolerates {{ .Value }}.{{ end }}
+    {{- else -}}
     reports a critical warning: {{ $labels.condition }} is set in the health log of controller {{ $labels.controller }}.
     {{- with printf "max_over_time(timestamp(ssdprobe_nvme_critical_warning{instance=%q,id=%q,controller=%q,condition=%q} == 0)[1d:1m])"
     $labels.instance $labels.id $labels.controller $labels.condition | query }}
@@ -57,7 +65,16 @@ function(config) {
       alert: 'SsdprobeCriticalWarning',
       // Also of a drive that no longer answers, unless health is switched off.
       expr: |||
-        (controller:ssdprobe_critical_warning:last == 1)
+        (
+            controller:ssdprobe_critical_warning:last == 1
+          or
+            label_replace(
+                max by (job, instance, device, id, controller) (ssdprobe_nvme_media_dies_offline)
+              >
+                max by (job, instance, device, id, controller) (ssdprobe_nvme_media_dies_tolerated),
+              "condition", "media_dies", "", ""
+            )
+        )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '5m',
@@ -68,15 +85,27 @@ function(config) {
 
     {
       alert: 'SsdprobeCriticalWarning',
-      // Heat loses no data by itself and may be gone in a minute.
+      // Heat loses no data by itself and may be gone in a minute. A drive may serve for long after a failed test, and with as
+      // few dies as it was made for.
       expr: |||
-        (max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition="temperature"}) == 1)
+        (
+            max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition="temperature"}) == 1
+          or
+            label_replace(max by (job, instance, device, id, controller) (ssdprobe_nvme_self_test_failed) == 1, "condition", "self_test", "", "")
+          or
+            label_replace(
+                (max by (job, instance, device, id, controller) (ssdprobe_nvme_media_dies_offline) > 0)
+              <=
+                max by (job, instance, device, id, controller) (ssdprobe_nvme_media_dies_tolerated),
+              "condition", "media_dies", "", ""
+            )
+        )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '15m',
       keep_firing_for: '15m',
       labels: { severity: 'warning' },
-      annotations: critical,
+      annotations: critical { summary: 'A drive reports a problem.' },
     },
 
     {

@@ -61,6 +61,8 @@ func health(serial string) *record.Health {
 		UnsafeShutdowns: new(uint64(12)), MediaErrors: new(uint64(0)), ErrorLogEntries: 4,
 		WarningTemperatureTime: &warm, CriticalTemperatureTime: &hot,
 		Throttling: []record.Throttling{{Level: "light"}, {Level: "heavy"}},
+		SelfTests:  []record.SelfTest{{Kind: record.SelfTestExtended, Outcome: record.SelfTestPassed, PowerOn: 10800 * time.Hour}},
+		MediaDies:  &record.MediaDies{Total: 256, Tolerated: 2},
 		Features: record.Features{
 			Coalescing: &record.Coalescing{Threshold: 1}, WriteCache: &on, AllocatedQueues: &allocated, IOQueues: &queues, PollQueues: &polled,
 			PowerState: &power, AutonomousPower: &autonomous,
