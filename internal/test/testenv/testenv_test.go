@@ -80,7 +80,8 @@ func attached(t *testing.T, dir string) bool {
 // The kernel keeps a partition that is looked at, and the next device of that name would have it.
 func TestAPartitionEndsWithItsTest(t *testing.T) {
 	loop := testenv.LoopDevice(t, 1<<20, testenv.Options{})
-	partition := filepath.Join("/sys/class/block", filepath.Base(loop.Path)+"p1")
+	name := filepath.Base(loop.Path)
+	partition := filepath.Join("/sys/block", name, name+"p1")
 	t.Run("part", func(t *testing.T) {
 		loop.Partition(t, 1, 8, 8)
 		require.DirExists(t, partition)
