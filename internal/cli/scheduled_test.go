@@ -40,6 +40,7 @@ func TestRunsThatDoNotWorkAreTold(t *testing.T) {
 			`warning: runs[0].window: "1m" is shorter than quick takes on one target, about 3 min: each run ends before it is complete; want 3m or more, or less to do in set`},
 		"takes less where it is allowed": {devices, `suite: model, window: 20m`, 0, ""},
 		"fits its window":                {devices, `suite: quick, window: 3m, set: [time=1m]`, 0, ""},
+		"can never be steady":            {files, `suite: steady-state, window: 10m, set: [rounds=3]`, 2, "runs[0].set: rounds: 3 is less than the window of 5"},
 		"may fit, if it can":             {files, `suite: steady-state, window: 10m`, 0, ""}, // not all rounds may be needed
 		"does not fit at best":           {files, `suite: steady-state, window: 5m`, 0, `warning: runs[0].window: "5m" is shorter than steady-state takes`},
 	} {

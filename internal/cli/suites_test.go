@@ -220,6 +220,7 @@ func TestWrongUsageOfSuites(t *testing.T) {
 		"--format: is for steady-state, not for probe":           {"run", "--format", "-t", "/dev/null"},
 		"--format: goes with --destroy SERIAL":                   {"run", "steady-state", "--format", "-t", "/dev/null"},
 		"--set: purge: set twice":                                {"run", "steady-state", "--format", "--destroy", "S6XYNG0T", "--set", "purge=yes", "-t", "/dev/null"},
+		"--set: rounds: 3 is less than the window of 5":          {"run", "steady-state", "--set", "rounds=3", "-t", "/dev/null"},
 		"--target: quick takes one":                              {"run", "quick", "-t", "/", "-t", "/tmp"},
 		"are the same":                                           {"run", "scale", "-t", "/tmp", "-t", "/tmp/"},
 		"--set: time: the suite job-my.fio has no such":          {"run", "--job", job, "--set", "time=1s", "-t", "/"},

@@ -77,8 +77,8 @@ func ownWarnings(c record.Comparison) []record.Warning {
 // Names holds the names that texts use for the two runs.
 type Names struct{ Before, After string }
 
-// join merges the warnings of two runs without duplicates. A warning that only one run
-// has is prefixed with the name of that run.
+// join merges the warnings of two runs without duplicates, those of the earlier one first. A
+// warning that only one run has is prefixed with the name of that run.
 func (n Names) join(before, after []record.Warning) []record.Warning {
 	var all []record.Warning
 	add := func(w record.Warning, run string, others []record.Warning) {
@@ -89,11 +89,11 @@ func (n Names) join(before, after []record.Warning) []record.Warning {
 			all = append(all, w)
 		}
 	}
-	for _, w := range after {
-		add(w, n.After, before)
-	}
 	for _, w := range before {
 		add(w, n.Before, after)
+	}
+	for _, w := range after {
+		add(w, n.After, before)
 	}
 	return all
 }

@@ -209,6 +209,17 @@ func TestPairTellsWhatItCompared(t *testing.T) {
 	}
 }
 
+// The warnings of the run that is named first come first. One that both have is told once.
+func TestWarningsComeInTheOrderOfTheRuns(t *testing.T) {
+	warning := func(code string) record.Warning { return record.Warning{Code: code, Text: code + "."} }
+	before, after := quick(10_000, 50_000, 8000), quick(10_000, 50_000, 8000)
+	before.Warnings = []record.Warning{warning("old"), warning("both")}
+	after.Warnings = []record.Warning{warning("new"), warning("both")}
+	assert.Equal(t, []record.Warning{
+		{Code: "old", Text: "A: old."}, warning("both"), {Code: "new", Text: "B: new."},
+	}, compare.Names{Before: "A", After: "B"}.Pair(before, after, 0.2).Warnings)
+}
+
 // Which repeat was disturbed is said, because its figures are left out. What all repeats have is said once.
 func TestADisturbedRepeatIsNamed(t *testing.T) {
 	host, waited := record.Warning{Code: "governor", Text: "It saves power."}, record.Warning{Code: record.WarnDisturbed, Text: "It waited for a CPU."}
@@ -226,8 +237,8 @@ func TestADisturbedRepeatIsNamed(t *testing.T) {
 	assert.Equal(t, []int{2, 1}, []int{l.Before, l.After})
 	assert.Equal(t, []record.Warning{
 		host,
-		{Code: record.WarnDisturbed, Text: "The later run: a-repeat1, a-repeat3: It waited for a CPU."},
 		{Code: record.WarnDisturbed, Text: "The earlier run: a-repeat2: It waited for a CPU."},
+		{Code: record.WarnDisturbed, Text: "The later run: a-repeat1, a-repeat3: It waited for a CPU."},
 	}, l.Warnings)
 	l = compare.Pair(run(0, 1, 2), run(), 0.2).Loads[0]
 	assert.Equal(t, []record.Warning{host, {Code: record.WarnDisturbed, Text: "The earlier run: It waited for a CPU."}}, l.Warnings)

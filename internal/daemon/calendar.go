@@ -217,7 +217,7 @@ func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run, before err
 	w.suites.end(r.Suite, outcome, report, comparison, err)
 	if len(report.Steps) > 0 {
 		r, _ = c.scheduled(r)
-		c.state.keep(ctx, runsOf(w.spec.ID), func(s state.Dir) error { return s.KeepRun(report, r.Keep) })
+		c.state.keep(ctx, runsOf(w.spec.ID), mostReports, func(s state.Dir) error { return s.KeepRun(report, r.Keep) })
 	}
 	return nil
 }

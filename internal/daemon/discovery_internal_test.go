@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -124,7 +125,7 @@ func TestWhatCouldNotBeKeptIsKeptLater(t *testing.T) {
 	blocked := filepath.Join(s.Dir.Dir(), "daemon")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600)) // in place of a directory
 	for _, v := range []record.DriveVerdict{record.Severe, record.Degraded} {
-		s.keep(t.Context(), toldOf, func(dir state.Dir) error { return dir.SaveTold(map[string]record.ToldVerdict{"s1": {Verdict: v}}) })
+		s.keep(t.Context(), toldOf, 1, func(dir state.Dir) error { return dir.SaveTold(map[string]record.ToldVerdict{"s1": {Verdict: v}}) })
 	}
 	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
 	status, _ := s.status()
@@ -137,6 +138,45 @@ func TestWhatCouldNotBeKeptIsKeptLater(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, record.Degraded, told["s1"].Verdict)
 	assert.Empty(t, s.owed)
+}
+
+// While a disk is full, memory does not grow. What Kubernetes was told last replaces what it was told before. Reports of
+// runs are further ones, of which the newest are stored later, in their order.
+func TestWhatCannotBeKeptIsBounded(t *testing.T) {
+	s := newBench(t).discovery().shared.state
+	full := true
+	var tried, stored []int
+	change := func(n int) func(state.Dir) error {
+		return func(state.Dir) error {
+			if tried = append(tried, n); full {
+				return unix.ENOSPC
+			}
+			stored = append(stored, n)
+			return nil
+		}
+	}
+	for i := range 3 {
+		s.keep(t.Context(), toldOf, 1, change(i))
+	}
+	assert.Equal(t, []int{0, 1, 2}, tried, "none is tried again once another has replaced it")
+	const runs = mostReports + 3
+	for i := range runs {
+		s.keep(t.Context(), runsOf("s1"), mostReports, change(100+i))
+	}
+	assert.Len(t, s.owed[runsOf("s1")], mostReports)
+
+	full = false
+	s.pay(t.Context())
+	var want []int
+	for i := range mostReports {
+		want = append(want, 100+runs-mostReports+i)
+	}
+	assert.Equal(t, append(want, 2), stored)
+	s.pay(t.Context())
+	assert.Len(t, stored, mostReports+1, "each is stored once")
+	assert.Empty(t, s.owed)
+	status, _ := s.status()
+	assert.True(t, status.Success)
 }
 
 // A file that was refused on SIGHUP counts as changed at once, not only at the next check.

@@ -24,6 +24,8 @@ type timed struct {
 	devices func() []traffic.Device
 	flight  *flight
 
+	unreported uint64 // slow I/Os that the flight recorder knows it lacks; the goroutine of run owns it
+
 	mu      sync.Mutex
 	tracer  *iolatency.Tracer       // nil when nothing is timed
 	reason  record.IOLatencyReason  // why nothing is timed; empty until that is known
@@ -94,7 +96,7 @@ func (t *timed) follow(ctx context.Context, tracer *iolatency.Tracer) error {
 	}
 }
 
-// record passes the slowest I/Os to the flight recorder.
+// record passes the slowest I/Os to the flight recorder, and how many others were not reported.
 func (t *timed) record(tracer *iolatency.Tracer) error {
 	slow, err := tracer.Slow(t.flight.names())
 	if len(slow) > 0 {
@@ -103,6 +105,12 @@ func (t *timed) record(tracer *iolatency.Tracer) error {
 			delete(slow, d.Number) // another target on the same device must not record them again
 		}
 	}
+	unreported := uint64(0)
+	for _, n := range tracer.Unreported() {
+		unreported += n
+	}
+	t.flight.Unreported(unreported - t.unreported)
+	t.unreported = unreported
 	return err
 }
 
@@ -131,7 +139,7 @@ func (t *timed) fill(s *record.Snapshot) {
 		s.Warnings = append(s.Warnings, *warning)
 	}
 	if tracer != nil {
-		s.IOLatencyMissed = tracer.Missed()
+		s.IOLatencyMissed, s.IOLatencyUnreported = tracer.Missed(), tracer.Unreported()
 	}
 	if status != nil {
 		s.Collectors = append(s.Collectors, *status)

@@ -40,7 +40,7 @@ func (d *Daemon) newNodeStatus(c config.Config) (*nodeStatus, error) {
 		Node: c.Node, Namespace: c.Kubernetes.Namespace, Kubeconfig: c.Kubernetes.Kubeconfig, MaxTaints: c.Kubernetes.MaxTaints,
 		Snapshot: d.Snapshot, Told: told, Asked: n.asked, Log: d.shared.log,
 		Keep: func(told map[string]record.ToldVerdict) {
-			stored.keep(context.Background(), toldOf, func(s state.Dir) error { return s.SaveTold(told) })
+			stored.keep(context.Background(), toldOf, 1, func(s state.Dir) error { return s.SaveTold(told) })
 		},
 	}
 	if c.Kubernetes.Taint != config.TaintNone {

@@ -30,11 +30,11 @@ type storage struct {
 	problems map[string]error
 	// unsaved holds the states of targets that could not be saved, by id, until they are.
 	unsaved map[string]state.Target
+	took    time.Duration
+
+	owing sync.Mutex // held while changes that are owed are made, too, so that they keep their order
 	// owed holds the changes that failed and that nothing else would repeat for weeks, by the id of their problem.
 	owed map[string][]func(state.Dir) error
-	took time.Duration
-
-	paying sync.Mutex // one at a time takes from owed
 }
 
 func newStorage(d state.Dir, log *slog.Logger) *storage {
@@ -101,47 +101,38 @@ func (s *storage) save(ctx context.Context, timeout time.Duration, save func(sta
 }
 
 // keep changes the directory and reports under an id how that went. If it fails, as when the disk is full, pay tries
-// again.
-func (s *storage) keep(ctx context.Context, id string, change func(state.Dir) error) {
-	s.mu.Lock()
+// again: the newest changes under the id, most of them. It is 1 where each change replaces those before.
+func (s *storage) keep(ctx context.Context, id string, most int, change func(state.Dir) error) {
+	s.owing.Lock()
+	defer s.owing.Unlock()
 	s.owed[id] = append(s.owed[id], change)
-	s.mu.Unlock()
+	if n := len(s.owed[id]) - most; n > 0 {
+		s.log.Warn("a newer change takes the place of one that could not be stored", "id", id)
+		s.owed[id] = slices.Delete(s.owed[id], 0, n)
+	}
 	s.payOne(ctx, id)
 }
 
 // pay makes up for the changes that failed.
 func (s *storage) pay(ctx context.Context) {
-	s.mu.Lock()
-	ids := slices.Sorted(maps.Keys(s.owed))
-	s.mu.Unlock()
-	for _, id := range ids {
+	s.owing.Lock()
+	defer s.owing.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(s.owed)) {
 		s.payOne(ctx, id)
 	}
 }
 
-// payOne makes the changes that are owed under an id, in their order, up to the first that fails.
+// payOne makes the changes that are owed under an id, in their order, up to the first that fails. It needs s.owing.
 func (s *storage) payOne(ctx context.Context, id string) {
-	s.paying.Lock()
-	defer s.paying.Unlock()
-	var err error
-	for err == nil {
-		s.mu.Lock()
-		owed := s.owed[id]
-		delete(s.owed, id)
-		s.mu.Unlock()
-		if len(owed) == 0 {
-			break
+	for i, change := range s.owed[id] {
+		if err := s.save(ctx, saveTimeout, change); err != nil {
+			s.owed[id] = slices.Delete(s.owed[id], 0, i)
+			s.report(id, err)
+			return
 		}
-		if err = s.save(ctx, saveTimeout, owed[0]); err == nil {
-			owed = owed[1:]
-		}
-		s.mu.Lock()
-		if owed = append(owed, s.owed[id]...); len(owed) > 0 { // more may have come meanwhile
-			s.owed[id] = owed
-		}
-		s.mu.Unlock()
 	}
-	s.report(id, err)
+	delete(s.owed, id)
+	s.report(id, nil)
 }
 
 // Target is that of the directory, or the state that could not be saved since. A watch that replaces another while the
@@ -212,6 +203,9 @@ const (
 // historyOf returns the id under which problems with the stored history of a target are reported.
 func historyOf(id string) string { return "history of " + id }
 
+// mostReports is how many reports of runs on a target are kept in memory while they cannot be stored.
+const mostReports = 32
+
 // runsOf returns the id under which problems with the stored runs of a target are reported.
 func runsOf(id string) string { return "runs of " + id }
 
@@ -221,11 +215,13 @@ func (s *storage) forget(here map[string]wanted) {
 	for id := range here {
 		known[id], known[runsOf(id)], known[historyOf(id)] = true, true, true
 	}
+	s.owing.Lock()
+	defer s.owing.Unlock()
+	maps.DeleteFunc(s.owed, func(id string, _ []func(state.Dir) error) bool { return !known[id] })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.problems, func(id string, _ error) bool { return !known[id] })
 	maps.DeleteFunc(s.unsaved, func(id string, _ state.Target) bool { return !known[id] })
-	maps.DeleteFunc(s.owed, func(id string, _ []func(state.Dir) error) bool { return !known[id] })
 }
 
 // dropGone drops what is stored of targets that have been gone for so long that keptGone others have gone since.

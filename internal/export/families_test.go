@@ -139,7 +139,10 @@ func verdictMovements(later time.Time) []movement {
 func ioMovements() []movement {
 	return []movement{
 		moves("an event was not seen", func(s *record.Snapshot) { s.IOLatencyMissed[record.MissRecursion]++ }, "ssdprobe_io_latency_missed_total"),
-		moves("no programs run", func(s *record.Snapshot) { s.IOLatencyMissed = nil }, "ssdprobe_io_latency_missed_total"),
+		moves("no programs run", func(s *record.Snapshot) { s.IOLatencyMissed, s.IOLatencyUnreported = nil, nil },
+			"ssdprobe_io_latency_missed_total", "ssdprobe_io_latency_unreported_total"),
+		moves("there was no room for the report of a slow I/O", func(s *record.Snapshot) { s.IOLatencyUnreported[record.UnreportedRoom]++ },
+			"ssdprobe_io_latency_unreported_total"),
 		ofTarget("one more read of an application", func(t *record.TargetStatus) { t.IOLatency.Histograms[1].Buckets[60]++ }, "ssdprobe_io_latency_seconds"),
 		ofTarget("the same reads take longer", func(t *record.TargetStatus) { t.IOLatency.Histograms[1].Sum *= 2 }, "ssdprobe_io_latency_seconds"),
 		ofTarget("there is no room for the device", func(t *record.TargetStatus) { t.IOLatency.Unavailable = record.IOLatencyFull }, "ssdprobe_io_latency_available"),

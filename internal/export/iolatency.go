@@ -52,6 +52,21 @@ func missedFamily() family[record.Snapshot] {
 	}
 }
 
+// unreportedFamily returns the family that says how many slow I/Os recordings lack.
+func unreportedFamily() family[record.Snapshot] {
+	return metric("ssdprobe_io_latency_unreported_total", counter, []string{"reason"},
+		"Number of slow I/Os on the whole machine that were never reported to the flight recorder since ssdprobe started, by reason. ssdprobe_io_latency_seconds counts them. "+
+			"limit: 64 slow I/Os of the device had been reported in that second. room: the buffer for reports was full, because too many devices were slow at once or "+
+			"ssdprobe did not get to run. Absent where no programs run.",
+		func(s record.Snapshot, emit emit) {
+			for _, why := range record.IOUnreporteds() {
+				if n, known := s.IOLatencyUnreported[why]; known {
+					emit(float64(n), string(why))
+				}
+			}
+		})
+}
+
 // ioHistograms collects the histograms of applications' I/O.
 type ioHistograms struct{ desc *prometheus.Desc }
 

@@ -7,7 +7,7 @@ import (
 
 // nodeFamilies returns the families about the whole node.
 func nodeFamilies(build Build) []family[record.Snapshot] {
-	return append(append(recorderFamilies(), missedFamily()),
+	return append(append(recorderFamilies(), missedFamily(), unreportedFamily()),
 		metric("ssdprobe_build_info", gauge, []string{"version", "revision", "goversion", "engine"},
 			"Version of ssdprobe, as labels. Always 1. engine is the version of the code that measures. It changes when an update changes what is measured. Only drives with the same engine can be compared.",
 			func(_ record.Snapshot, emit emit) {

@@ -57,6 +57,15 @@ func (p *places) tell(at int, slow time.Duration, most uint32) error {
 	return p.set(at, atLeft, most)
 }
 
+// beyond returns how many I/Os have been slow since the last tell, beyond those that could be reported.
+func (p *places) beyond(at int) (uint64, error) {
+	var left [4]byte
+	if _, err := p.memory.ReadAt(left[:], int64(at*watchedBytes+atLeft)); err != nil {
+		return 0, fmt.Errorf("read the table of devices: %w", err)
+	}
+	return uint64(max(0, -int64(int32(binary.NativeEndian.Uint32(left[:]))))), nil
+}
+
 // write writes number and slot together, so that no program sees the number of one device with the slot of
 // another.
 func (p *places) write(at int, number, slot uint32, paused bool) error {

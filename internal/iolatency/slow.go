@@ -119,9 +119,14 @@ func (t *Tracer) slowest(names bool) (map[string][]told, error) {
 			all[number] = all[number][:keptSlow]
 		}
 		slices.SortFunc(all[number], func(a, b told) int { return a.Time.Compare(b.Time) })
-		errs = append(errs, t.places.tell(d.at, d.threshold.slow, mostTold))
+		beyond, err := t.places.beyond(d.at)
+		t.limited += beyond
+		errs = append(errs, err, t.places.tell(d.at, d.threshold.slow, mostTold))
 	}
-	return all, errors.Join(errs...)
+	var untold [8]byte
+	_, err = t.kernel.control.ReadAt(untold[:], atUntold)
+	t.untold = binary.NativeEndian.Uint64(untold[:])
+	return all, errors.Join(append(errs, err)...)
 }
 
 // read decodes the report of a slow I/O; ok is false when its device is not followed any more.

@@ -36,6 +36,8 @@ type Tracer struct {
 	cgroups cgroups
 	closed  bool
 	missed  map[record.IOMiss]uint64 // as last returned by Missed
+	limited uint64                   // slow I/Os beyond the limit of their device
+	untold  uint64                   // slow I/Os for which there was no room
 	read    time.Time                // when all devices were last read
 }
 
@@ -173,6 +175,14 @@ func (t *Tracer) Missed() map[record.IOMiss]uint64 {
 	}
 	t.missed = all
 	return all
+}
+
+// Unreported returns how many slow I/Os were missing from what Slow has returned since Start, by reason. All reasons are
+// present.
+func (t *Tracer) Unreported() map[record.IOUnreported]uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return map[record.IOUnreported]uint64{record.UnreportedRoom: t.untold, record.UnreportedLimit: t.limited}
 }
 
 // Ran returns how long the programs have run since Start, for all I/O of the machine. The kernel counts that

@@ -51,6 +51,20 @@ func IOMisses() []IOMiss {
 	return []IOMiss{MissRecursion, MissRoom, MissReplaced, MissNotBegun, MissNotIssued, MissNotEnded}
 }
 
+// IOUnreported says why a slow I/O is in no recording, although it was timed.
+type IOUnreported string
+
+// The reasons for an unreported slow I/O.
+const (
+	// UnreportedRoom: the buffer between the programs and this process was full.
+	UnreportedRoom IOUnreported = "room"
+	// UnreportedLimit: enough slow I/Os of the device had already been reported in this second.
+	UnreportedLimit IOUnreported = "limit"
+)
+
+// IOUnreporteds lists all reasons for unreported slow I/Os.
+func IOUnreporteds() []IOUnreported { return []IOUnreported{UnreportedRoom, UnreportedLimit} }
+
 // IOLatencyReason says why the latency of applications' I/O is not known.
 type IOLatencyReason string
 

@@ -79,6 +79,8 @@ type HostSecond struct {
 	CPUBusy  *float64 `json:"cpu_busy,omitempty"`
 	CPUWait  *float64 `json:"cpu_wait,omitempty"`
 	CPUSteal *float64 `json:"cpu_steal,omitempty"`
+	// SlowUnreported is how many slow I/Os of all devices are missing from DeviceRecording.Slow; see IOUnreported.
+	SlowUnreported int64 `json:"slow_ios_unreported,omitempty"`
 }
 
 // DeviceRecording is what was recorded of one device.
@@ -88,7 +90,8 @@ type DeviceRecording struct {
 	Seconds []DeviceSecond `json:"seconds"`
 	// Readings are values that are read less often than once a second.
 	Readings []DeviceReading `json:"readings,omitempty"`
-	// Slow lists the slowest I/Os of each second, as the eBPF programs reported them.
+	// Slow lists the slowest I/Os of each second, as the eBPF programs reported them. Some may be missing where
+	// HostSecond.SlowUnreported is not 0.
 	Slow []SlowIO `json:"slow_ios,omitempty"`
 }
 

@@ -39,6 +39,9 @@ type Snapshot struct {
 	// IOLatencyMissed counts the I/Os that the eBPF programs have missed since they were loaded, on the whole
 	// machine, by reason; nil when no programs run.
 	IOLatencyMissed map[IOMiss]uint64 `json:"io_latency_missed,omitempty"`
+	// IOLatencyUnreported counts the slow I/Os that the programs have timed and not reported since then, by reason; nil
+	// when no programs run.
+	IOLatencyUnreported map[IOUnreported]uint64 `json:"io_latency_unreported,omitempty"`
 }
 
 // Ignored is a device that is not watched.

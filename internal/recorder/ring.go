@@ -33,6 +33,7 @@ type ring struct {
 	step   [seconds]time.Duration // of the wall clock; 0 when there was none
 	stood  [seconds]bool
 	host   [seconds]struct{ some, full, busy, wait, steal float32 }
+	slow   [seconds]uint64 // slow I/Os that were not reported
 
 	next, n int // row of the next second, and how many rows are in use
 	devices map[string]*columns
@@ -46,7 +47,7 @@ func newRing() *ring { return &ring{devices: map[string]*columns{}} }
 func (r *ring) take(wall time.Time, steady time.Duration, s traffic.Second, host Host) {
 	row := r.next
 	r.wall[row], r.steady[row], r.stood[row] = wall.UnixMilli(), steady, s.StoodStill
-	r.length[row], r.step[row] = 0, 0
+	r.length[row], r.step[row], r.slow[row] = 0, 0, 0
 	if r.n > 0 {
 		before := (row + seconds - 1) % seconds
 		r.length[row] = steady - r.steady[before]
@@ -81,6 +82,13 @@ func (r *ring) take(wall time.Time, steady time.Duration, s traffic.Second, host
 		r.drop(r.longestGone())
 	}
 	r.next, r.n = (row+1)%seconds, min(r.n+1, seconds)
+}
+
+// missSlow adds slow I/Os that were not reported to the last second.
+func (r *ring) missSlow(n uint64) {
+	if r.n > 0 {
+		r.slow[(r.next+seconds-1)%seconds] += n
+	}
 }
 
 // unused returns empty columns for a device.
@@ -137,7 +145,7 @@ func (r *ring) hostSecond(row int) record.HostSecond {
 	return record.HostSecond{
 		Time: r.end(row), Length: r.length[row].Round(time.Millisecond), StoodStill: r.stood[row], ClockStep: r.step[row].Round(time.Millisecond),
 		IOPressureSome: rounded(float64(h.some)), IOPressureFull: rounded(float64(h.full)),
-		CPUBusy: rounded(float64(h.busy)), CPUWait: rounded(float64(h.wait)), CPUSteal: rounded(float64(h.steal)),
+		CPUBusy: rounded(float64(h.busy)), CPUWait: rounded(float64(h.wait)), CPUSteal: rounded(float64(h.steal)), SlowUnreported: int64(r.slow[row]),
 	}
 }
 

@@ -41,6 +41,15 @@ func (s *slowIOs) between(from, until time.Duration) (all []record.SlowIO) {
 	return all
 }
 
+// Unreported notes that n slow I/Os of the last second were not reported.
+func (r *Recorder) Unreported(n uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ring != nil {
+		r.ring.missSlow(n)
+	}
+}
+
 // Slow stores the slowest I/Os of the last second of a device, if the device is recorded.
 func (r *Recorder) Slow(id string, ios []record.SlowIO) {
 	_, steady := r.options.Clock()

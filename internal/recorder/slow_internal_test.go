@@ -24,6 +24,30 @@ func TestSlowIOsAreBounded(t *testing.T) {
 	assert.Len(t, s.between(mostSlow, mostSlow+10), 10)
 }
 
+// A recording says in which second slow I/Os were not reported. The next time around the ring, that is forgotten.
+func TestUnreportedSlowIOsAreCountedInTheirSecond(t *testing.T) {
+	w := newWorld("a")
+	w.Unreported(1) // before the first second
+	unreported := func(i int) {
+		if i == 3 {
+			w.Unreported(40)
+			w.Unreported(2)
+		}
+	}
+	w.run(seconds, unreported)
+	w.run(10, unreported)
+	w.stall("a", 0)
+	w.run(61, nil)
+	var got []int64
+	for _, h := range w.due(t).Host {
+		if h.SlowUnreported > 0 {
+			got = append(got, h.SlowUnreported)
+			assert.Equal(t, start().Add((seconds+3)*time.Second), h.Time)
+		}
+	}
+	assert.Equal(t, []int64{42}, got)
+}
+
 func TestSlowIOsAreInTheFile(t *testing.T) {
 	rec := recordtest.Recording()
 	require.NotEmpty(t, rec.Devices[1].Slow)

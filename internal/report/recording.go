@@ -161,7 +161,18 @@ func deviceSection(rec record.Recording, d record.DeviceRecording) document.Sect
 	if len(d.Slow) > 0 {
 		s.Blocks = append(s.Blocks, document.Gap{}, slowTable(d.Slow))
 	}
+	if n := slowUnreported(rec.Host); n > 0 {
+		s.Blocks = append(s.Blocks, document.Sentence(fmt.Sprintf("The list of slow I/Os may not be whole. Not reported, of all devices: %s.", units.Count(n))))
+	}
 	return s
+}
+
+// slowUnreported returns how many slow I/Os no list has. It is not known of which devices they are.
+func slowUnreported(host []record.HostSecond) (n int64) {
+	for _, h := range host {
+		n += h.SlowUnreported
+	}
+	return n
 }
 
 // mostSlowShown is how many of the slowest I/Os the table shows. The JSON has all of them.

@@ -51,6 +51,24 @@ func TestAStallWhoseEndIsNotSeen(t *testing.T) {
 	assert.Contains(t, text.String(), "no stall is seen now, but nothing has completed in this second, 2 in flight")
 }
 
+// The list of slow I/Os of a drive says that others were not reported, even if that are all.
+func TestTheListOfSlowIOsSaysThatItIsNotWhole(t *testing.T) {
+	const notWhole = "The list of slow I/Os may not be whole. Not reported, of all devices: 42."
+	shown := func(rec record.Recording) string {
+		var text bytes.Buffer
+		require.NoError(t, report.Recording(&text, rec))
+		return strings.Join(strings.Fields(text.String()), " ")
+	}
+	rec := recordtest.Recording()
+	assert.Contains(t, shown(rec), notWhole)
+	rec.Devices[1].Slow = nil
+	assert.Contains(t, shown(rec), notWhole)
+	for i := range rec.Host {
+		rec.Host[i].SlowUnreported = 0
+	}
+	assert.NotContains(t, shown(rec), "may not be whole")
+}
+
 func TestRecordings(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, report.Recordings(&text, nil, recordtest.Now()))

@@ -163,6 +163,30 @@ func TestCPUsOnAServer(t *testing.T) {
 	}, plan(func(cpu int) bool { return cpu >= 2 && cpu <= 5 || cpu == 34 }, 12), "a container that may use some CPUs, all far from the drive")
 }
 
+// fio gives each thread one CPU. A step of eight CPUs with two threads would measure two.
+func TestEachCPUHasAThread(t *testing.T) {
+	s, err := suite.Find("cpus")
+	require.NoError(t, err)
+	drive := ByRoot(server(t, anyCPU))[12]
+	for _, c := range []struct {
+		set     []string
+		refused string // nothing if empty
+	}{
+		{[]string{"jobs=32"}, "jobs: 32 cannot use 64 CPUs; want 64 or more, or counts up to 32"},
+		{[]string{"jobs=3", "counts=4,1"}, "jobs: 3 cannot use 4 CPUs; want 4 or more, or counts up to 3"},
+		{[]string{"jobs=64"}, ""},
+		{[]string{"jobs=4", "counts=4,2"}, ""},
+	} {
+		values, err := s.Set(c.set)
+		require.NoError(t, err)
+		if _, err = s.DryRun(values, drive); c.refused != "" {
+			require.EqualError(t, err, c.refused)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
 // The memory of the load on each drive is on the drive's node.
 func TestMemoryOnAServer(t *testing.T) {
 	s, err := suite.Find("scale")

@@ -54,6 +54,9 @@ func cpuSweep() Suite {
 		if threads == 0 {
 			threads = most
 		}
+		if threads < most { // fio gives each thread one CPU
+			return nil, fmt.Errorf("jobs: %d cannot use %d CPUs; want %[2]d or more, or counts up to %[1]d", threads, most)
+		}
 		var loads []load
 		for _, n := range numbers {
 			l := load{

@@ -120,7 +120,7 @@ func TestWritesReallyOverwrite(t *testing.T) {
 	before := content(t, loop.Backing)
 	s := find(t, "steady-state")
 	_, err := suite.Execute(t.Context(), s, suite.Options{
-		Fio: binary(t), Target: target, Values: set(t, s, "time=100ms", "rounds=1", "window=2", "precondition=1"),
+		Fio: binary(t), Target: target, Values: set(t, s, "time=100ms", "rounds=2", "window=2", "precondition=1"),
 	})
 	require.NoError(t, err)
 	assert.NotEqual(t, before, content(t, loop.Backing))

@@ -30,6 +30,12 @@ func interrupts() Suite {
 	repeats := repeatsKnob(&s, 3)
 	engine := engineKnob(&s)
 
+	s.refuse = func(v Values) error {
+		if polled.of(v) == yes && v.Text(engine.name) == "libaio" { // as it was written: it is the default, too
+			return errors.New("engine: libaio cannot poll; want io_uring, or polled=no")
+		}
+		return nil
+	}
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
 		hasQueues := targets[0].polled()
 		if polled.of(v) == yes && !hasQueues {

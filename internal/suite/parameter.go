@@ -66,6 +66,11 @@ func (s Suite) Set(settings []string) (Values, error) {
 	if len(wrong) > 0 {
 		return Values{}, errors.Join(wrong...)
 	}
+	if s.refuse != nil {
+		if err := s.refuse(v); err != nil {
+			return Values{}, err
+		}
+	}
 	return v, nil
 }
 

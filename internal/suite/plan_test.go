@@ -159,7 +159,7 @@ func TestParametersOfPlans(t *testing.T) {
 	assert.Equal(t, []string{"random-read-qd1", "polled-random-read-qd1"}, names("interrupts", serverDrive(), "depths=1", "coalescing=as-found", "repeats=1"))
 	assert.Equal(t, []string{"coalescing-8x200us-random-read-qd1"}, names("interrupts", serverDrive(), "depths=1", "coalescing=8/200us", "repeats=1", "polled=no"))
 	assert.Equal(t, []string{"4k-cache-on-random-write-qd1"}, names("write-cache", serverDrive(), "depths=1", "blocks=4KiB", "cache=on", "repeats=1"))
-	assert.Equal(t, []string{"purge", "round-01"}, names("steady-state", serverDrive(), "purge=yes", "precondition=0", "rounds=1"))
+	assert.Equal(t, []string{"purge", "round-01", "round-02"}, names("steady-state", serverDrive(), "purge=yes", "precondition=0", "rounds=2", "window=2"))
 
 	for setting, want := range map[string]string{
 		"interrupts polled=yes":        "the driver has no polled queues here",

@@ -264,7 +264,7 @@ func TestSpanStaysWithinItsPart(t *testing.T) {
 	target, loop := raw(t)
 	s := find(t, "span")
 	_, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target, Values: set(t, s,
-		"time=100ms", "ramp=0s", "repeats=1", "spans=50", "depths=1", "spare=50", "round-time=100ms", "rounds=1")})
+		"time=100ms", "ramp=0s", "repeats=1", "spans=50", "depths=1", "spare=50", "round-time=100ms", "rounds=5")})
 	require.NoError(t, err)
 	data, err := os.ReadFile(loop.Path)
 	require.NoError(t, err)

@@ -39,7 +39,7 @@ func spanSweep() Suite {
 	spares := declare(&s, "spare", "percent of a raw device that is discarded and stays unused while the rest is written until it is steady; auto is 0,20,40 on raw "+
 		"devices; no skips these writes", nil, orNone(automatic(list(count(0, 90)))))
 	roundTime := declare(&s, "round-time", "how long a round of these writes takes", time.Minute, duration(100*time.Millisecond))
-	rounds := declare(&s, "rounds", "the most rounds for each percentage", 25, count(1, 10_000))
+	rounds := declare(&s, "rounds", "the most rounds for each percentage", 25, count(analysis.PTS().Window, 10_000))
 	engine := engineKnob(&s)
 
 	s.rule = func(Values) analysis.Rule { return analysis.PTS() }

@@ -37,7 +37,7 @@ func steadyState() Suite {
 	reads := declare(&s, "reads", "percent of the I/Os of a round that are reads", 0, count(0, 99))
 	depth := depthKnob(&s, 32)
 	jobs := jobsKnob(&s, "jobs", "threads", 4)
-	rounds := declare(&s, "rounds", "the most rounds", 25, count(1, 10_000))
+	rounds := declare(&s, "rounds", "the most rounds; no fewer than window", 25, count(2, 10_000))
 	window := declare(&s, "window", "how many rounds in a row have to be steady", analysis.PTS().Window, count(2, 1000))
 	spread := declare(&s, "range", "how much these rounds may differ at most, as a share of their mean", analysis.PTS().MaxRange, share())
 	slope := declare(&s, "slope", "how much their trend may rise or fall at most, as a share of their mean", analysis.PTS().MaxSlope, share())
@@ -45,6 +45,12 @@ func steadyState() Suite {
 
 	s.rule = func(v Values) analysis.Rule {
 		return analysis.Rule{Window: window.of(v), MaxRange: spread.of(v), MaxSlope: slope.of(v)}
+	}
+	s.refuse = func(v Values) error {
+		if most, least := rounds.of(v), window.of(v); most < least {
+			return fmt.Errorf("rounds: %d is less than the window of %d, so no rounds can be steady; want %[2]d or more, or a smaller window", most, least)
+		}
+		return nil
 	}
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
 		const largeBlock, largeDepth = 128 << 10, 32

@@ -36,6 +36,8 @@ type Suite struct {
 	plan func(Values, []Target) ([]Step, error)
 	// rule returns when rounds count as steady; nil for suites without rounds.
 	rule func(Values) analysis.Rule
+	// refuse says which values contradict one another on any target; nil if none can.
+	refuse func(Values) error
 	// costs returns the inputs of a cost model; nil for suites without one.
 	costs func(Values, Target) analysis.CostOptions
 	// doubts returns what is known to speak against the method on a target before anything is measured; may be nil.

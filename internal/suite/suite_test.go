@@ -2,6 +2,7 @@ package suite_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,6 +89,27 @@ func TestSetRefuses(t *testing.T) {
 	_, err := find(t, "quick").Set([]string{"time=1s", "time=2s", "engine=x"})
 	require.ErrorContains(t, err, "time: set twice")
 	require.ErrorContains(t, err, "engine: ", "all problems are named at once")
+}
+
+// Values that cannot go together are refused with the settings, before any target is looked at.
+func TestSetRefusesContradictions(t *testing.T) {
+	for settings, want := range map[string]string{
+		"steady-state rounds=4":               "rounds: 4 is less than the window of 5, so no rounds can be steady; want 5 or more, or a smaller window",
+		"steady-state rounds=9 window=10":     "rounds: 9 is less than the window of 10, so no rounds can be steady; want 10 or more, or a smaller window",
+		"steady-state window=26":              "rounds: 25 is less than the window of 26, so no rounds can be steady; want 26 or more, or a smaller window",
+		"steady-state rounds=1":               `rounds: "1" is not valid; want a whole number from 2 to 10000`,
+		"span rounds=4":                       `rounds: "4" is not valid; want a whole number from 5 to 10000`,
+		"interrupts polled=yes engine=libaio": "engine: libaio cannot poll; want io_uring, or polled=no",
+	} {
+		all := strings.Fields(settings)
+		_, err := find(t, all[0]).Set(all[1:])
+		require.EqualError(t, err, want)
+	}
+	for _, settings := range []string{"steady-state rounds=5", "steady-state rounds=2 window=2", "span rounds=5", "interrupts polled=auto engine=libaio", "interrupts polled=yes"} {
+		all := strings.Fields(settings)
+		_, err := find(t, all[0]).Set(all[1:])
+		require.NoError(t, err)
+	}
 }
 
 func TestPlanRefusesTargets(t *testing.T) {

@@ -34,6 +34,9 @@ func Recording() record.Recording {
 		if i == 5 {
 			h.ClockStep, h.StoodStill = -3*time.Second, true
 		}
+		if i == 25 {
+			h.SlowUnreported = 42
+		}
 		rec.Host = append(rec.Host, h)
 		served := record.ServedNow{IOs: 1000 + int64(i), Bytes: 4096 * (1000 + int64(i)), MeanLatency: 90 * time.Microsecond}
 		rec.Devices[0].Seconds = append(rec.Devices[0].Seconds, record.DeviceSecond{Time: end, Read: served, Busy: 90 * time.Millisecond, InFlight: 1})

@@ -54,9 +54,10 @@ func Snapshot() record.Snapshot {
 		},
 		Warnings:     []record.Warning{{Code: record.WarnState, Text: unsaved}},
 		FallbackUsed: new(false), ConfigChanged: new(false),
-		Recorder:        &record.RecorderStatus{Recordings: []record.RecordingHead{Recording().RecordingHead}, Written: 1},
-		IOLatencyMissed: map[record.IOMiss]uint64{record.MissRecursion: 2, record.MissNotBegun: 1},
-		Host:            unjudged(record.ScopeHost, record.ReasonFewDrives),
+		Recorder:            &record.RecorderStatus{Recordings: []record.RecordingHead{Recording().RecordingHead}, Written: 1},
+		IOLatencyMissed:     map[record.IOMiss]uint64{record.MissRecursion: 2, record.MissNotBegun: 1},
+		IOLatencyUnreported: map[record.IOUnreported]uint64{record.UnreportedRoom: 0, record.UnreportedLimit: 42},
+		Host:                unjudged(record.ScopeHost, record.ReasonFewDrives),
 	}
 }
 

@@ -127,6 +127,15 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"imgae.tag=v2":                                    `additional properties 'imgae' not allowed`,
 		"priorityClass.naming=storage":                    `'/priorityClass': additional properties 'naming' not allowed`,
 		"volume.size=null":                                `'/volume': missing property 'size'`,
+		"volume.size=12GB":                                `'/volume/size': '12GB' does not match pattern`,
+		"volume.size=12 Gi":                               `'/volume/size': '12 Gi' does not match pattern`,
+		"volume.size=-1Gi":                                `'/volume/size': '-1Gi' does not match pattern`,
+		"volume.size=0Gi":                                 `'/volume/size': '0Gi' does not match pattern`,
+		"volume.size=0":                                   `'/volume/size': exclusiveMinimum: got 0, want 0`,
+		"resources.limits.memory=384mi":                   `'/resources/limits/memory': '384mi' does not match pattern`,
+		"resources.requests.cpu=one":                      `'/resources/requests/cpu': 'one' does not match pattern`,
+		"resources.requests.cpu=-1":                       `'/resources/requests/cpu': minimum: got -1, want 0`,
+		"podMonitor.scrapeTimeout=999999999m":             `'/podMonitor/scrapeTimeout': '999999999m' does not match pattern`,
 		"nodeSelector.storage=true":                       `'/nodeSelector/storage': got boolean, want string`,
 		"networkPolicy.apiServer.ports=null":              `'/networkPolicy/apiServer': missing property 'ports'`,
 		"networkPolicy.apiServer.ports={https}":           `'/networkPolicy/apiServer/ports/0': got string, want integer`,
@@ -166,7 +175,10 @@ func TestChartRefusesScrapesThatTakeLongerThanTheirInterval(t *testing.T) {
 			require.Error(t, err, interval)
 			assert.Contains(t, stderr, "podMonitor.interval: "+interval+" is too long, because alerts look back for five minutes; want 2m or less")
 		}
-		for _, set := range []string{"interval=1m,podMonitor.scrapeTimeout=60s", "interval=2m", "scrapeTimeout=1m"} {
+		_, stderr, err := try(t, tool(t, "helm"), template("--set", monitor+",podMonitor.scrapeTimeout=2m1s")...)
+		require.Error(t, err)
+		assert.Contains(t, stderr, "podMonitor.scrapeTimeout: 2m1s is longer than any podMonitor.interval; want 2m or less")
+		for _, set := range []string{"interval=1m,podMonitor.scrapeTimeout=60s", "scrapeTimeout=2m", "interval=2m", "scrapeTimeout=1m"} {
 			helm(t, "--set", monitor+",podMonitor."+set)
 		}
 	}

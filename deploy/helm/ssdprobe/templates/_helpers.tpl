@@ -229,6 +229,9 @@ selector:
 {{- if and $interval ((mustDateModify $interval $start).After (mustDateModify "2m" $start)) }}
 {{- fail (printf "podMonitor.interval: %s is too long, because alerts look back for five minutes; want 2m or less" $interval) }}
 {{- end }}
+{{- if and $timeout (not $interval) ((mustDateModify $timeout $start).After (mustDateModify "2m" $start)) }}
+{{- fail (printf "podMonitor.scrapeTimeout: %s is longer than any podMonitor.interval; want 2m or less" $timeout) }}
+{{- end }}
 {{- if and $interval $timeout }}
 {{- if (mustDateModify $timeout $start).After (mustDateModify $interval $start) }}
 {{- fail (printf "podMonitor.scrapeTimeout: %s is longer than podMonitor.interval, %s; want that or less" $timeout $interval) }}
