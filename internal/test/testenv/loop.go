@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -71,7 +72,7 @@ func (l Loop) Partition(t testing.TB, number, start, sectors int) {
 // when a test was killed, and the next device of that name has them.
 func (l Loop) forgetPartitions(t testing.TB) {
 	t.Helper()
-	partitions, err := filepath.Glob(filepath.Join("/sys/class/block", filepath.Base(l.Path), "*", "partition"))
+	partitions, err := filepath.Glob("/sys/class/block/" + filepath.Base(l.Path) + "/*/partition")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func (l Loop) forgetPartitions(t testing.TB) {
 		}
 		// It is busy while anybody looks at it, as other tests do.
 		Eventually(t, "the kernel forgets "+filepath.Dir(p), func() bool {
-			return exec.Command("delpart", l.Path, strings.TrimSpace(string(number))).Run() == nil
+			return exec.CommandContext(context.WithoutCancel(t.Context()), "delpart", l.Path, strings.TrimSpace(string(number))).Run() == nil
 		})
 	}
 }
