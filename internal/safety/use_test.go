@@ -261,14 +261,17 @@ func TestPermitEndsWithItsContext(t *testing.T) {
 	require.NotErrorIs(t, err, safety.ErrRefused, fmt.Sprint(err))
 }
 
-// Commands can also reach a SCSI disk by other nodes. Kernel devices that nobody has open for writing stand in for
-// those.
+// Commands can also reach a SCSI disk by other nodes. Terminals that nobody else has open stand in for those.
 func TestRefusesWhoHasTheNodesOfASCSIDisk(t *testing.T) {
 	loop, _ := drive(t)
 	dir := "sys/devices/virtual/block/" + filepath.Base(loop.Path) + "/device/"
-	files := map[string]string{dir + "scsi_generic/sg7/dev": "1:7\n", dir + "bsg/0:0:0:0/dev": "1:5\n"}
-	for node, says := range map[string]string{"/dev/full": "/dev/sg7", "/dev/zero": "/dev/bsg/0:0:0:0"} {
+	for file, says := range map[string]string{"scsi_generic/sg7/dev": "/dev/sg7", "bsg/0:0:0:0/dev": "/dev/bsg/0:0:0:0"} {
 		t.Run(says, func(t *testing.T) {
+			person, terminal := testenv.Terminal(t, 80)
+			t.Cleanup(func() { require.NoError(t, person.Close()) })
+			require.NoError(t, terminal.Close())
+			node := terminal.Name()
+			files := map[string]string{dir + file: testenv.DeviceNumber(t, node) + "\n"}
 			while(t, exec.CommandContext(t.Context(), "sh", "-c", `exec 3<"$0"; echo ready; read line`, node), func() {
 				require.NoError(t, verdict(t, loop, files), "smartd reads")
 			})
