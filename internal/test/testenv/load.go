@@ -11,10 +11,11 @@ import (
 )
 
 // Readers reads random blocks of 4 KiB of a device or file with fio, atOnce at a time, until the
-// test ends or the program is stopped.
+// test ends or the program is stopped. It goes before other processes: waiting for a CPU, it would leave the device idle.
 func Readers(t testing.TB, path string, atOnce int) *Program {
 	t.Helper()
-	return StartCommand(t, readers(t, path, "--ioengine=libaio", fmt.Sprintf("--iodepth=%d", atOnce)))
+	Root(t)
+	return StartCommand(t, readers(t, path, "--nice=-10", "--ioengine=libaio", fmt.Sprintf("--iodepth=%d", atOnce)))
 }
 
 // StarvedReaders makes some processes read a device that is limited to few I/Os per second. They
