@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -72,7 +74,7 @@ func scaling(steps []record.Step) (record.Scaling, bool) {
 		step, rates, ideals := repeats[0], partRates(w, repeats), alone.rates(w, repeats[0])
 		added := step.Parts[devices-1]
 		p := record.ScalePoint{
-			Devices: devices, Added: added.Target, Group: added.Group, Total: sum(rates), Ideal: sum(ideals),
+			Devices: devices, Added: added.Target, Group: added.Group, Total: floats.Sum(rates), Ideal: floats.Sum(ideals),
 			Slowest: slices.Min(rates), Fastest: slices.Max(rates),
 		}
 		p.Linearity = p.Total / p.Ideal
@@ -131,17 +133,10 @@ func (a *aloneRuns) linearity(w record.Workload, repeats []record.Step) (lower, 
 	}
 	var totals []float64
 	for _, step := range repeats {
-		totals = append(totals, sum(partRates(w, []record.Step{step})))
+		totals = append(totals, floats.Sum(partRates(w, []record.Step{step})))
 	}
 	i := ratioOf(ideals, totals)
 	return i.Lower, i.Upper
-}
-
-func sum(values []float64) (all float64) {
-	for _, v := range values {
-		all += v
-	}
-	return all
 }
 
 // partRates returns the mean rate of each part over the repeats of a step.
