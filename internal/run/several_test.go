@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"os"
@@ -84,6 +85,9 @@ func TestRunSuiteOnSeveralDevices(t *testing.T) {
 	for range 3 {
 		paths = append(paths, testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true}).Path)
 	}
+	slices.SortFunc(paths, func(a, b string) int { // other tests end theirs, and free names come in any order
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
 	sessions := begin(t, paths[2], paths[0], paths[1])
 	r, err := run.RunSuite(t.Context(), sessions, chosen(t, "scale", "time=100ms", "ramp=0s", "loads=random-read", "random-jobs=1", "counts=1,3"))
 	require.NoError(t, err)
