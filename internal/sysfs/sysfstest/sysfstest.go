@@ -36,9 +36,21 @@ func Unpack(t testing.TB, archive string) sysfs.FS {
 // names are relative to the root; targets are used unchanged.
 func Make(t testing.TB, files, links map[string]string) sysfs.FS {
 	t.Helper()
-	root := t.TempDir()
+	root := inMemory(t)
 	Add(t, root, files, links)
 	return sysfs.New(root)
+}
+
+// inMemory returns a temporary directory of the test: in memory as /sys is, where the machine has a directory for that. A
+// machine has thousands of files, and to create and remove them on a disk takes ten times as long.
+func inMemory(t testing.TB) string {
+	t.Helper()
+	root, err := os.MkdirTemp("/dev/shm", "sysfstest-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(root)) })
+	return root
 }
 
 // Add creates files and links below a root.
