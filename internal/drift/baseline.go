@@ -155,6 +155,7 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 		loads[i] = one.Load
 	}
 	b.knowLoads(loads)
+	host = askOnce(host)
 	for i := range statistics {
 		if of := has(blocks, i); len(of) >= provisionalBlocks {
 			b.learnNorm(i, of, anchored, host)

@@ -17,6 +17,24 @@ type Host interface {
 	Expected(i int, slot int64) Shift
 }
 
+// askedOnce is a Host that is asked about each slot once, however many statistics of its block are learned.
+type askedOnce struct {
+	Host
+	at map[int64]Shifts
+}
+
+func askOnce(h Host) askedOnce { return askedOnce{h, map[int64]Shifts{}} }
+
+// At implements Host.
+func (h askedOnce) At(slot int64) Shifts {
+	s, known := h.at[slot]
+	if !known {
+		s = h.Host.At(slot)
+		h.at[slot] = s
+	}
+	return s
+}
+
 // Alone is the Host of a device without peers. It knows nothing.
 type Alone struct{}
 

@@ -130,7 +130,7 @@ func (n noise) faster(s, reference Shift) float64 { return -n.score(s + referenc
 // because the next block may be worse than any before. Autocorrelation makes excursions
 // longer and so raises the threshold, as far as the noise reaches the reference at all.
 func (n noise) threshold(score func(s, reference Shift) float64, reference Shift, rarity float64) float64 {
-	scores := []float64{rankScore(2*len(n.Residuals), len(n.Residuals))}
+	scores := append(make([]float64, 0, len(n.Residuals)+1), rankScore(2*len(n.Residuals), len(n.Residuals)))
 	for _, r := range n.Residuals {
 		scores = append(scores, score(r, reference))
 	}

@@ -84,10 +84,10 @@ func (t *Tracker) Anchor() {
 	if len(t.epochs) == 0 || len(t.current().learnedFrom) == 0 {
 		return
 	}
-	e := t.current()
+	e, host := t.current(), askOnce(t.host)
 	for i := range t.names {
 		if !e.imported(i) {
-			_, e.Baseline.Of[i].Host = hostParts(e.learnedFrom, i, t.host)
+			_, e.Baseline.Of[i].Host = hostParts(e.learnedFrom, i, host)
 		}
 	}
 	e.learnedFrom = nil

@@ -23,6 +23,9 @@ func (g *group) lasts() time.Duration {
 	return 0
 }
 
+// toldShift is toldOfHost as a shift. It is a variable because each drive asks about each of the others in each slot.
+var toldShift = drift.ShiftOf(toldOfHost)
+
 // alone returns how much slower a drive has been by statistic i, in a slot, for longer than a host takes to make two drives
 // slower; 0 when it has not. What it has become faster by does not count: on a host that wanders, that is the host's.
 func (s *source) alone(i int, slot int64) drift.Shift {
@@ -34,7 +37,7 @@ func (s *source) alone(i int, slot int64) drift.Shift {
 		return 0
 	}
 	by, blocks := s.tracker.ShiftSince(i, onset) // not DriftOf: it asks what the other one does during the block under way
-	if blocks == 0 || by < drift.ShiftOf(toldOfHost) {
+	if blocks == 0 || by < toldShift {
 		return 0
 	}
 	return by
@@ -66,7 +69,7 @@ func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
 
 // onSlowHost returns x, by which the drive was slower than its baseline, as if that had been learned on a host as fast as usual.
 func (s *source) onSlowHost(i int, x drift.Shift) drift.Shift {
-	if by := s.tracker.LearnedBeside(i); x.Known() && by >= drift.ShiftOf(toldOfHost) {
+	if by := s.tracker.LearnedBeside(i); x.Known() && by >= toldShift {
 		return x + by
 	}
 	return x
