@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // worker is a drive at work: an I/O of others takes 10 µs plus the time of its bytes at 3 GB/s, and I/Os wait for
@@ -211,6 +212,7 @@ func TestSlowAgeingOfYears(t *testing.T) {
 // On the first day, little is known of what the work of others takes. A drive that becomes slow is busier with the
 // same work, and that must not explain the slowdown away.
 func TestABusyFirstDayHidesNoSlowerDrive(t *testing.T) {
+	testenv.Long(t)
 	conditions := record.Conditions{Kernel: "6.1"}
 	for _, since := range []time.Duration{3 * time.Hour, 5 * time.Hour} {
 		for _, rate := range []float64{5000, 20000, 60000} {

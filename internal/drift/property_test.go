@@ -62,6 +62,7 @@ func stream(kind, noise string, seed uint64, days float64) ([]drifttest.Round, d
 
 // For each kind, this is how soon it must be found on a drive whose noise is not extreme.
 func TestWhatHappensIsFoundInTime(t *testing.T) {
+	testenv.Long(t)
 	tests := []struct {
 		kind, noise string
 		days        float64
@@ -96,7 +97,7 @@ func TestWhatHappensIsFoundInTime(t *testing.T) {
 // What stays slow is reported once per statistic and stays so until it is over. A tail must not come and go, although
 // a step of 20 % nearly drowns in its noise.
 func TestWhatLastsIsFoundOnce(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	for _, kind := range []string{"step10", "step20", "step50", "tail", "intermittent"} {
 		for _, noise := range []string{"quiet", "diurnal", "bursty"} {
 			t.Run(kind+" "+noise, func(t *testing.T) {
@@ -135,7 +136,7 @@ func TestWhatDriftedTogetherEndsTogether(t *testing.T) {
 // Levels that stay, or wander over hours, are the hardest noise. 40 streams of 10 days are 1.1 device-years, in which
 // two alarms are accepted.
 func TestSlowNoiseHardlyAlarms(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	count := 0
 	for seed := range uint64(20) {
 		for _, noise := range []string{"wandering", "correlated"} {
@@ -151,6 +152,7 @@ func TestSlowNoiseHardlyAlarms(t *testing.T) {
 // None of this is a regression. 12 streams of 10 days are 0.33 device-years, in which the budget of 0.5 a year allows
 // for a sixth of an alarm.
 func TestNoAlarmWithoutACause(t *testing.T) {
+	testenv.Long(t)
 	for _, kind := range []string{"none", "load", "firmware", "improve"} {
 		for _, noise := range []string{"quiet", "diurnal", "bursty"} {
 			t.Run(kind+" "+noise, func(t *testing.T) {
@@ -310,7 +312,7 @@ func TestOrderWithinABlockMakesNoDifference(t *testing.T) {
 }
 
 func TestRestartAtAnyMomentMakesNoDifference(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	for _, kind := range []string{"step20", "double", "firmware", "intermittent", "transient"} {
 		t.Run(kind, func(t *testing.T) {
 			rounds, _ := stream(kind, "bursty", 6, 3)

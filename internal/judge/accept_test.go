@@ -11,6 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func (m *machine) farFromPeers(id string) bool {
@@ -130,6 +131,7 @@ func TestAnAcceptedLevelIsOutgrown(t *testing.T) {
 // What all drives did together is accepted as the host's normal level. A drive that gets slower than that is found,
 // and so is a host that gets slower. When the host recovers, nobody is blamed, except a drive that does not recover.
 func TestTheLevelOfAHostIsAccepted(t *testing.T) {
+	testenv.Long(t)
 	for name, then := range map[string]struct {
 		host  float64 // how many times slower than at first the host is afterwards
 		drive float64 // how many times slower one drive is beyond that

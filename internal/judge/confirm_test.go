@@ -97,7 +97,7 @@ func one(slow string, x float64) func(string) float64 {
 // Where rounds are rare, a block takes longer and begins at the same time on all drives. Otherwise each drive would
 // be compared only with the few whose blocks happen to begin with its own.
 func TestRareRoundsAreComparedWithThoseOfTheOthers(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	begun := time.Unix(0, 0).Add(6 * day) // a final baseline takes 144 blocks
 	for _, every := range []time.Duration{5 * time.Minute, 9 * time.Minute, 15 * time.Minute} {
 		for _, drives := range []int{4, 12} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // exported returns the baseline of a probe of a drive as an export has it.
@@ -30,6 +31,7 @@ func (m *machine) restored(id string, b record.Baseline) {
 
 // What the host does while an imported baseline learns its noise is not what it did when the level was learned.
 func TestABaselineIsImportedWhileTheHostIsSlow(t *testing.T) {
+	testenv.Long(t)
 	for _, drives := range []int{2, 4} {
 		m := newMachine(t, drives)
 		m.run(2*day, steady)

@@ -13,6 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 const day = 24 * time.Hour
@@ -114,6 +115,7 @@ func TestADriveIsJudgedBesideItsPeers(t *testing.T) {
 
 // Hosts wander by a few percent over days, which is no news.
 func TestAHostIsReportedFromWhereHostsDoNotWander(t *testing.T) {
+	testenv.Long(t)
 	for slower, reported := range map[float64]bool{1.14: false, 1.17: true} {
 		m := newMachine(t, 6)
 		m.run(36*time.Hour, steady)
@@ -162,6 +164,7 @@ func TestWhyAHostIsUnknown(t *testing.T) {
 }
 
 func TestDrivesThatGetSlowTogetherAreABatch(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 10)
 	m.run(36*time.Hour, steady)
 	for _, id := range m.drives[:4] {

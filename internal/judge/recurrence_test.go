@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // timesBlamed counts how often the verdict on a drive changed from one that does not blame it to one that does.
@@ -81,6 +82,7 @@ func TestAnAcceptedLevelIsHeldNoMore(t *testing.T) {
 }
 
 func TestAHostIsToldFromSomePercentsOn(t *testing.T) {
+	testenv.Long(t)
 	for slower, told := range map[float64]bool{1.11: false, 1.2: true} {
 		m := newMachine(t, 5)
 		m.run(2*day, alone)
@@ -99,6 +101,7 @@ func TestAHostIsToldFromSomePercentsOn(t *testing.T) {
 
 // Applications change what they do, on all drives of a host as well as on one.
 func TestAHostIsToldByTrafficFromMoreOn(t *testing.T) {
+	testenv.Long(t)
 	for slower, told := range map[float64]bool{1.18: false, 1.4: true} {
 		m := newMachine(t, 5)
 		m.run(2*day, alone)

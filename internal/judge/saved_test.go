@@ -66,7 +66,7 @@ func (m *machine) told() (list []string) {
 // Restarts in the middle of everything that is judged change nothing: neither the events and their times, nor the
 // verdicts.
 func TestARestartChangesNothing(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	wave := func(minute int) float64 { return 1 + 0.1*float64(minute/90%2) }
 	slowHost := func(minute int) float64 { return 1.3 * wave(minute) }
 	for name, part := range map[string]func(m *machine, run func(time.Duration, func(int) float64)){
@@ -213,6 +213,7 @@ func TestADriveThatIsSeatedAgain(t *testing.T) {
 // A slowdown that was accepted while no daemon ran is no longer reported once the node judges.
 // What a probe that was switched off had shown beside the peers, or a drive that was taken out, is no news weeks later.
 func TestALevelOfLongAgoDoesNotComeBack(t *testing.T) {
+	testenv.Long(t)
 	slow := func() *machine {
 		m := newMachine(t, 5)
 		m.idle, m.slower["d04"] = true, 1.5

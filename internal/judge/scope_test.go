@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // scopes returns whom the events are about that name several drives.
@@ -34,6 +35,7 @@ func (m *machine) together() map[record.Scope]int {
 
 // A batch stays a batch after the whole host was slow for a while.
 func TestABatchStaysABatch(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 10)
 	m.idle = true
 	m.run(36*time.Hour, steady)
@@ -56,6 +58,7 @@ func TestABatchStaysABatch(t *testing.T) {
 
 // A host becomes a batch when other drives recover.
 func TestAHostBecomesABatch(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 10)
 	m.idle = true
 	m.run(36*time.Hour, steady)
@@ -73,6 +76,7 @@ func TestAHostBecomesABatch(t *testing.T) {
 
 // After a restart some drives answer late. A batch is still a batch.
 func TestDrivesThatAnswerLateAfterARestartMakeNoHost(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 10)
 	m.idle, m.minute = true, start
 	m.run(36*time.Hour, steady)
@@ -104,6 +108,7 @@ func TestDrivesThatAnswerLateAfterARestartMakeNoHost(t *testing.T) {
 
 // A batch of a host that varies stands after the whole host was slow for a while.
 func TestASmallBatchStands(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 10)
 	m.idle = true
 	m.run(10*day, varying)
@@ -125,6 +130,7 @@ func TestASmallBatchStands(t *testing.T) {
 
 // Writes show that the host makes all drives slower. Reads show it of most drives only, which are no batch beside the probes.
 func TestAHostIsNoBatchByAnotherStatistic(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 10)
 	m.writes = true
 	m.felt = map[string]float64{"d00": 1.3, "d01": 1.3, "d02": 1.3, "d03": 1.3} // reads of these get faster
@@ -166,6 +172,7 @@ func TestDrivesWithoutRoundsSinceDoNotMakeABatch(t *testing.T) {
 
 // After a slowdown of the host was accepted, a batch is still a batch.
 func TestABatchAfterASlowerHostWasAccepted(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 10)
 	m.idle = true
 	m.run(36*time.Hour, steady)

@@ -12,6 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // severe reports whether a drive was ever reported as severe.
@@ -370,6 +371,7 @@ func TestFarBeyondDoubtIsSevereAfterTenMinutes(t *testing.T) {
 
 // A noisy drive is beyond doubt when it gets slow, and its interval takes hours to say so, too. What stands stays meanwhile.
 func TestSevereDoesNotFlapWhileADriveIsTwiceAsSlow(t *testing.T) {
+	testenv.Long(t)
 	for seed := range uint64(20) {
 		m := newMachine(t, 1)
 		m.idle = true

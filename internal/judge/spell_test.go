@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // collecting makes a drive slower for a quarter of each hour, as garbage collection does.
@@ -108,6 +109,7 @@ func TestAHeldVerdictIsNotProlongedByLessThanANewOneTakes(t *testing.T) {
 
 // A spell of last year says nothing about today.
 func TestSpellsAreForgotten(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 1)
 	m.run(36*time.Hour, steady)
 	m.slower["d00"] = 2

@@ -48,7 +48,7 @@ func toldOf(s drifttest.Scenario, slower float64, order func([]drifttest.Drive) 
 
 // Neither the order in which drives are found nor a factor that all latencies share changes what is told, and when.
 func TestWhatDoesNotMatter(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	node := drifttest.Fleet{Seed: 5, Days: 3}.Node
 	asTheyAre := func(d []drifttest.Drive) []drifttest.Drive { return d }
 	want := toldOf(node(14), 1, asTheyAre)

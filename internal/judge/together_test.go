@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // All drives of a new node have their first night. What a job does to them then is known to nobody.
@@ -47,6 +48,7 @@ func backup(minute int) float64 {
 }
 
 func TestRoundsThatAreRefusedEveryNight(t *testing.T) {
+	testenv.Long(t)
 	for _, drives := range []int{1, 6} {
 		m := newMachine(t, drives)
 		for range 4 {
@@ -104,6 +106,7 @@ func TestAHostSlowsItsDrivesUnequally(t *testing.T) {
 // A few drives do not get slower. If they are of the same model as the others, the host is slow. If one is of another model, or
 // if there are few drives, the others are a batch.
 func TestABatchIsOfOneModel(t *testing.T) {
+	testenv.Long(t)
 	for _, c := range []struct {
 		slow, same, other int
 		scope             record.Scope
@@ -180,6 +183,7 @@ func TestADriveThatIsProbedAloneIsNotBlamedForItsHost(t *testing.T) {
 }
 
 func TestABatchDuringABackupIsNoHost(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 10)
 	m.run(4*day+10*time.Minute, backup)
 	for _, id := range m.drives[:6] {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // stalled adds a stall of d00 that ends now.
@@ -141,6 +142,7 @@ func TestARoundThatHangsIsSevereUnlessItIsExplained(t *testing.T) {
 }
 
 func TestAHangEndsWithTheNextRoundWhateverItSays(t *testing.T) {
+	testenv.Long(t)
 	for _, outcome := range record.Outcomes() {
 		if outcome == record.OutcomeTimeout {
 			continue

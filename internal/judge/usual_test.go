@@ -21,7 +21,7 @@ func varying(minute int) float64 { return 1 + 0.06*math.Sin(2*math.Pi*float64(mi
 
 // What a host has done for days by itself is no news, unless conditions changed just then.
 func TestAHostThatVariesIsReportedLater(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	for name, c := range map[string]struct {
 		before   func(int) float64
 		slower   float64
@@ -68,7 +68,7 @@ func TestAHostThatGotFasterAndWasAcceptedIsReported(t *testing.T) {
 
 // A first wave that was only watch does not hide a second one that is degraded.
 func TestAWatchedWaveHidesNoDegradedOne(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	for _, mean := range []float64{0, 0.049} {
 		m := newMachine(t, 6)
 		m.run(36*time.Hour, steady)
@@ -103,7 +103,7 @@ func TestAWatchedWaveHidesNoDegradedOne(t *testing.T) {
 
 // A state that cannot be is refused: what follows from it could not be stored.
 func TestAnImpossibleUsualIsRefused(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	for _, usual := range []string{`{"mean":1e300,"variance":0.001,"blocks":2880}`, `{"mean":-1e300,"variance":1e300,"blocks":2880}`} {
 		m := newMachine(t, 6)
 		m.run(36*time.Hour, steady)
@@ -121,7 +121,7 @@ func TestAnImpossibleUsualIsRefused(t *testing.T) {
 
 // What a host usually does is known after something else was accepted.
 func TestWhatAHostUsuallyDoesIsKnownAfterAnAccept(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(10*day, varying)
 	m.run(12*time.Hour, slower(1.4))
@@ -137,7 +137,7 @@ func TestWhatAHostUsuallyDoesIsKnownAfterAnAccept(t *testing.T) {
 
 // A host that is back at what is usual for it is over its slowdown: the next one is news.
 func TestAHostThatIsBackAtItsUsualIsOverItsSlowdown(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	for _, usual := range []float64{1, 1.04, 1.077} {
 		m := newMachine(t, 4)
 		m.idle = true
@@ -157,7 +157,7 @@ func TestAHostThatIsBackAtItsUsualIsOverItsSlowdown(t *testing.T) {
 
 // What is nearly enough to be reported does not become usual.
 func TestASlowdownThatIsNotReportedDoesNotBecomeUsual(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(10*day, varying)
 	m.events = nil

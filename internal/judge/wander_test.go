@@ -33,7 +33,7 @@ func slower(x float64) func(int) float64 { return func(int) float64 { return x }
 // A host that is slower for some hours and recovers by itself is reported once. It is news again when it is slower or
 // stays slow for longer than ever.
 func TestAHostThatWandersIsToldOnce(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(3*day, steady)
 	times, _ := m.toldOfHost()
@@ -95,7 +95,7 @@ func TestAHostThatWandersIsToldOnce(t *testing.T) {
 // A host that is severely slower at the same time of day again is not reported again, though nobody expects it any more
 // after weeks without it. At another time of day, it is.
 func TestAHostThatIsSevereAtTheSameTimeOfDayIsToldOnce(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(3*day, steady)
 	m.run(4*time.Hour, slower(2.2))
@@ -119,7 +119,7 @@ func TestAHostThatIsSevereAtTheSameTimeOfDayIsToldOnce(t *testing.T) {
 
 // A host that is slower again as it was before is told if that is no wave that it is known for.
 func TestWhatIsNoKnownWaveIsTold(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	for name, c := range map[string]struct {
 		slower              float64
 		first, steady, last time.Duration
@@ -141,7 +141,7 @@ func TestWhatIsNoKnownWaveIsTold(t *testing.T) {
 
 // What recovers for two hours of each day, but not wholly, did not end by itself.
 func TestAHostThatNeverWhollyRecoversIsToldInTheEnd(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(3*day, steady)
 	m.run(18*time.Hour, slower(1.3))
@@ -157,7 +157,7 @@ func TestAHostThatNeverWhollyRecoversIsToldInTheEnd(t *testing.T) {
 
 // A severe batch is news, whatever other drives did at that time of day.
 func TestASevereBatchOfOtherDrivesIsTold(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	m := newMachine(t, 12)
 	m.run(3*day, steady)
 	for _, id := range m.drives[:7] {
@@ -179,7 +179,7 @@ func TestASevereBatchOfOtherDrivesIsTold(t *testing.T) {
 
 // A wave ends when the host is no longer clearly slower, though it is a little slower for days after.
 func TestAWaveThatEndsGentlyIsNotALongOne(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(3*day, steady)
 	m.run(4*time.Hour, slower(1.3))
@@ -193,7 +193,7 @@ func TestAWaveThatEndsGentlyIsNotALongOne(t *testing.T) {
 
 // A wave is as long as the host was clearly slower: it may have been a little slower for a day before or in between.
 func TestAWaveThatBeganGentlyIsNotALongOne(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(3*day, steady)
 	m.run(4*time.Hour, slower(1.3))
@@ -213,7 +213,7 @@ func TestAWaveThatBeganGentlyIsNotALongOne(t *testing.T) {
 // One statistic may be just slow enough to be reported, and another not quite. The next time it may be the other way round, and
 // it is still the same host.
 func TestAWaveIsKnownByAllStatisticsOfTheHost(t *testing.T) {
-	testenv.Simulates(t)
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(3*day, steady)
 	m.run(4*time.Hour, slower(1.3))

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // crashEnv holds the state directory of a process that saves once.
@@ -32,6 +33,7 @@ func TestKilledAtEveryByteOfASave(t *testing.T) {
 	if dir := os.Getenv(crashEnv); dir != "" {
 		saveOnce(t, dir)
 	}
+	testenv.Long(t)
 	t.Parallel()
 	s := open(t)
 	_, text := one(t, s, "x", some(2)) // as long as the interrupted save

@@ -67,10 +67,10 @@ func run(t testing.TB, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Simulates skips a test that simulates drives for seconds if only short tests are wanted.
-func Simulates(t testing.TB) {
+// Long skips a test that keeps a CPU busy for most of a second or more if only short tests are wanted.
+func Long(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("simulates drives for seconds: make test runs it")
+		t.Skip("left out by -short: this test keeps a CPU busy for long, and make test runs it")
 	}
 }
