@@ -25,7 +25,7 @@ run: build ## install what is missing and start the daemon; pass flags with ARGS
 
 # Those that take longest begin first, so that no CPU is idle at the end.
 unit: ## the tests that need neither root, nor programs, nor a network: a minute
-	GOGC=$${GOGC-400} go test -short -vet=off -p $$(($$(nproc) + 1)) ./internal/judge ./internal/daemon $$(go list ./... | grep -v /internal/test/)
+	GOGC=$${GOGC-400} go test -short -vet=off -p $$((2 * $$(nproc))) ./internal/judge ./internal/daemon $$(go list ./... | grep -v /internal/test/)
 
 test: ## all tests; installs what they need
 	scripts/test.sh

@@ -20,6 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -247,6 +248,7 @@ func TestParseBoundsWhatItSays(t *testing.T) {
 
 // These documents make careless parsers use all memory or never return.
 func TestParseEndsWhateverTheFile(t *testing.T) {
+	testenv.Long(t)
 	laughs := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {
 		before := string(c - 1)

@@ -10,10 +10,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // Slow rounds that were accepted stay accepted, no matter how long after the onset that was.
 func TestAcceptedSlowRoundsDoNotComeBack(t *testing.T) {
+	testenv.Long(t)
 	for _, after := range []time.Duration{0, time.Hour, 5 * time.Hour} {
 		for seed := range uint64(3) {
 			var found time.Time

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // history feeds a tracker a round a minute. slower is how many times slower than 80 µs the drive is at a time, with a
@@ -192,6 +193,7 @@ func TestSlowRoundsDoNotHideASlowerLevel(t *testing.T) {
 
 // The worst spell of a month does not hide that there are others, and what was seen a month ago may come again.
 func TestSpellsAreKeptForAMonthAtLeast(t *testing.T) {
+	testenv.Long(t)
 	h, c := newHistory(t), record.Conditions{Kernel: "6.1"}
 	h.run(day+12*time.Hour, 1, c)
 	spell := func(slower float64) {

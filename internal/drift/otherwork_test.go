@@ -123,6 +123,7 @@ func TestACurveIsLearnedFromTheLastOfManyKindsOfWork(t *testing.T) {
 
 // One block of other work hours before does not hide that the application has changed since.
 func TestASingleOddBlockDoesNotMakeACurveOfTwoKindsOfWork(t *testing.T) {
+	testenv.Long(t)
 	for hours := range 9 {
 		w := newWorker()
 		w.run(2*day, 5000, 4096, 0.9, 1, record.Conditions{Kernel: "6.1"})
@@ -192,6 +193,7 @@ func TestAFaultThatAChangeMendedIsNoEffectOfIt(t *testing.T) {
 
 // A drive ages by 1 % a month, with a new kernel every month and days without the daemon between.
 func TestSlowAgeingOfYears(t *testing.T) {
+	testenv.Long(t)
 	h := newHistory(t)
 	kernel := func(month int) record.Conditions { return record.Conditions{Kernel: "6." + string(rune('A'+month))} }
 	h.run(day+12*time.Hour, 1, kernel(0))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // rounds are given to a window, and also kept here in full for comparison.
@@ -54,6 +55,7 @@ func (r *rounds) last(n int) record.Histogram {
 // The p99.9 of the 160 writes of five minutes is their maximum. A percentile covers as many rounds as are needed to
 // have ten I/Os above it, and hardly more.
 func TestEachPercentileHasTheWindowThatItNeeds(t *testing.T) {
+	testenv.Long(t)
 	for _, tt := range []struct {
 		name     string
 		interval time.Duration
@@ -110,6 +112,7 @@ func TestAPercentileWithoutEnoughIOs(t *testing.T) {
 
 // However long it runs, a window keeps little more than the I/Os that p99.9 needs, in few pieces.
 func TestTheWindowIsBounded(t *testing.T) {
+	testenv.Long(t)
 	for _, r := range []*rounds{newRounds(30*time.Second, 240), newRounds(time.Minute, 32), newRounds(15*time.Second, 8)} {
 		r.run(int(8 * time.Hour / r.interval))
 		bins := 0

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/fleet/fleettest"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 const lasts = 2 * time.Minute
@@ -300,6 +301,7 @@ func TestWithoutAnAnswerThereIsNoPermit(t *testing.T) {
 // Many nodes run, are killed and come back for hours, while the API server is slow, loses answers and is down
 // at times.
 func TestNeverMoreThanMay(t *testing.T) {
+	testenv.Long(t)
 	for seed := range uint64(6) {
 		permits := 1 + int(seed%3)
 		t.Run(fmt.Sprintf("seed %d, %d permits", seed, permits), func(t *testing.T) {

@@ -26,6 +26,7 @@ func (m *machine) farFromPeers(id string) bool {
 // A level that differs from the peers' is normal once it was accepted, even after a restart. A slower one is found
 // again.
 func TestALevelBesideThePeersIsAccepted(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 5)
 	m.minute = start
 	m.slower["d04"] = 1.4
@@ -80,6 +81,7 @@ func (m *machine) accept(id string) {
 
 // It takes two hours to find that a drive is far slower than its peers. A level that was accepted before is not found then.
 func TestALevelThatWasAcceptedAtOnceIsNotFoundBesideThePeers(t *testing.T) {
+	testenv.Long(t)
 	for _, learned := range []time.Duration{5 * time.Hour, 30 * time.Hour} {
 		m := newMachine(t, 5)
 		m.minute = start
@@ -172,6 +174,7 @@ func TestTheLevelOfAHostIsAccepted(t *testing.T) {
 
 // While the host is recovering, there is no one level to accept.
 func TestNoLevelOfAHostIsAcceptedWhileItMoves(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(36*time.Hour, steady)
 	m.run(3*time.Hour, func(int) float64 { return 1.5 })

@@ -121,6 +121,7 @@ func TestRareRoundsAreComparedWithThoseOfTheOthers(t *testing.T) {
 // A drive that is far slower also asks for rounds of others. Their next rounds are minutes away, and meanwhile a slow
 // host would be blamed on the drive that is probed first.
 func TestASuspicionAsksForRoundsOfOthers(t *testing.T) {
+	testenv.Long(t)
 	begun := time.Unix(0, 0).Add(3 * day)
 	for _, drives := range []int{4, 12} {
 		r := newRare(t, drives, 5*time.Minute)

@@ -49,6 +49,7 @@ func TestABaselineIsImportedWhileTheHostIsSlow(t *testing.T) {
 
 // A baseline that was learned on a slow host says so where it is imported.
 func TestABaselineOfASlowHostIsImported(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 4)
 	m.run(2*day, steady)
 	m.run(3*time.Hour, always(1.3))

@@ -125,6 +125,7 @@ func TestAHostIsReportedFromWhereHostsDoNotWander(t *testing.T) {
 }
 
 func TestAHostIsBlamedForWhatItDoes(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.conditions.Kernel = "6.1"
 	m.run(36*time.Hour, steady)

@@ -12,6 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // follow runs a site through the judge: its traffic, and those of its rounds that were not refused.
@@ -217,6 +218,7 @@ func TestALevelStandsWhilePeersAreIdle(t *testing.T) {
 
 // A drive that is always busy is compared with its peers at as much load: it is not slower because it is never idle.
 func TestABusyDriveIsComparedAtItsLoad(t *testing.T) {
+	testenv.Long(t)
 	for slower, want := range map[float64]record.DriveVerdict{1: record.Healthy, 1.6: record.Degraded} {
 		m := newMachine(t, 6)
 		of := map[string]float64{"d05": slower}
@@ -239,6 +241,7 @@ func TestABusyDriveIsComparedAtItsLoad(t *testing.T) {
 
 // A drive that was slow from its first day on is busier with the same work. That is no excuse.
 func TestASlowDriveIsNotExcusedByItsLoad(t *testing.T) {
+	testenv.Long(t)
 	for _, slower := range []float64{1.4, 3} {
 		m := newMachine(t, 6)
 		for range 30 * 60 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // pair returns a machine with two drives whose baselines, and that of their host, are final.
@@ -50,6 +51,7 @@ func TestOfTwoDrivesTheSickOneIsBlamed(t *testing.T) {
 
 // A drive that has been sick for long tells nothing about the other one.
 func TestTheSickOneOfTwoDrivesExcusesNoOther(t *testing.T) {
+	testenv.Long(t)
 	for _, alone := range []float64{1.4, 2.4} {
 		m := pair(t)
 		m.slower["d00"] = alone

@@ -159,6 +159,7 @@ func TestReadsMakeNoBatchOfAHostThatWritesShow(t *testing.T) {
 
 // Rounds just before a host became slower, after which others were refused, do not make the other drives a batch.
 func TestDrivesWithoutRoundsSinceDoNotMakeABatch(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 10)
 	m.idle = true
 	m.run(36*time.Hour+time.Minute, steady) // two rounds of the block in which the host becomes slower

@@ -72,6 +72,7 @@ func TestRoundsThatAreRefusedEveryNight(t *testing.T) {
 }
 
 func TestAHostIsNoBatchOfThoseThatAreProbed(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 8)
 	m.run(36*time.Hour, steady)
 	for _, id := range m.drives[4:] {

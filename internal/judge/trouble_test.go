@@ -64,6 +64,7 @@ func TestStallsThatGoOnGetWorse(t *testing.T) {
 
 // The first discard of each night takes long. No such stall makes the next one count against the drive for longer.
 func TestDiscardsOfEachNightAreNotHeld(t *testing.T) {
+	testenv.Long(t)
 	m := learned(t)
 	for night := range 4 {
 		start := m.now().Add(-11 * time.Second)
@@ -119,6 +120,7 @@ func TestErrorsAreSevereWhenTheyAreMany(t *testing.T) {
 }
 
 func TestARoundThatHangsIsSevereUnlessItIsExplained(t *testing.T) {
+	testenv.Long(t)
 	m := learned(t)
 	begun := m.now()
 	m.round(record.OutcomeTimeout, nil)

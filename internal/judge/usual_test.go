@@ -53,6 +53,7 @@ func TestAHostThatVariesIsReportedLater(t *testing.T) {
 
 // A host that became faster, which was accepted, is reported when it gets slower again.
 func TestAHostThatGotFasterAndWasAcceptedIsReported(t *testing.T) {
+	testenv.Long(t)
 	m := newMachine(t, 6)
 	m.run(36*time.Hour, steady)
 	m.run(12*time.Hour, slower(0.7))

@@ -20,6 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/fleet"
 	"github.com/ssdprobe/ssdprobe/internal/fleet/fleettest"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // tainting returns a daemon of a node that may have the taint, as at most most nodes may at a time.
@@ -359,6 +360,7 @@ func TestTaintsDuringAnOutage(t *testing.T) {
 
 // Ten nodes want the taint, come and go, are killed, and lose the API server now and then.
 func TestNeverMoreTaintsThanMay(t *testing.T) {
+	testenv.Long(t)
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { simulate(t, seed, 1+int(seed%3)) })

@@ -18,6 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/replay"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 const withTraffic = "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops,utilisation,conditions," +
@@ -67,6 +68,7 @@ func runFolder(t *testing.T, path string) *replay.Report {
 }
 
 func TestAFolderIsANode(t *testing.T) {
+	testenv.Long(t)
 	s := drifttest.Node{Kind: "one", Noise: "calm", Seed: 1, Drives: 8, Days: 4}.Scenario()
 	report := runFolder(t, recorded(t, s))
 	double := ""
@@ -156,6 +158,7 @@ func TestDescribedDrives(t *testing.T) {
 
 // The judge gets the same rounds and traffic from a history as from a daemon, so the report is what the daemon shows in the end.
 func TestAReplayEndsWithWhatADaemonShows(t *testing.T) {
+	testenv.Long(t)
 	s := drifttest.Node{Kind: "one", Noise: "calm", Seed: 3, Drives: 6, Days: 3}.Scenario()
 	dir := recorded(t, s)
 	daemon := judge.NewNode(drift.Default())

@@ -18,6 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/replay"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 type promSeries struct {
@@ -71,6 +72,7 @@ func value(unix int64, v float64, labels ...string) promSeries {
 }
 
 func TestPrometheusGivesTheSameAsTheFile(t *testing.T) {
+	testenv.Long(t)
 	stream := drifttest.Stream{Kind: "step20", Noise: "diurnal", Seed: 2, Days: 9}
 	recorded := map[int64]drifttest.Round{}
 	want := history(stream)

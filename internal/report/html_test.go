@@ -19,6 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func page(t *testing.T, documents ...report.Document) string {
@@ -239,6 +240,7 @@ func spoil(v reflect.Value, text string) {
 }
 
 func TestHTMLEscapesEverything(t *testing.T) {
+	testenv.Long(t)
 	for name, r := range suiteRuns() {
 		r.Settings = map[string]string{"a": "b"}
 		c := compare.Pair(r, r, 0.1)
@@ -267,6 +269,7 @@ func TestHTMLEscapesEverything(t *testing.T) {
 
 // A page of very many steps with very wide histograms stays small enough to be mailed.
 func TestHTMLIsBounded(t *testing.T) {
+	testenv.Long(t)
 	bins := make([]record.Bin, 5000)
 	for i := range bins {
 		bins[i] = record.Bin{Latency: time.Duration(1+i*i) * 100, Count: int64(1 + i%7)}

@@ -227,6 +227,7 @@ func TestEveryCutIsNoticed(t *testing.T) {
 }
 
 func TestNoFlippedBitChangesAValue(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	s := open(t)
 	path, text := one(t, s, "x", some(5))
@@ -354,6 +355,7 @@ func TestLinksAndPipesAreNotFollowed(t *testing.T) {
 }
 
 func TestTooLargeIsSaid(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	s := open(t)
 	path, text := one(t, s, "x", some(1))

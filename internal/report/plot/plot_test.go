@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // element is an element of a drawing.
@@ -227,6 +228,7 @@ func TestALogarithmicAxisHasTwoTicks(t *testing.T) {
 }
 
 func TestManyPointsStayFewAndKeepTheirOutliers(t *testing.T) {
+	testenv.Long(t)
 	s := plot.Series{Shape: plot.Line}
 	for i := range 1_000_000 {
 		s.Points = append(s.Points, plot.Point{X: float64(i), Y: 100})

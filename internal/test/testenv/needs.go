@@ -67,7 +67,7 @@ func run(t testing.TB, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Long skips a test that keeps a CPU busy for most of a second or more if only short tests are wanted.
+// Long skips a test that keeps a CPU busy for a third of a second or more if only short tests are wanted.
 func Long(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
