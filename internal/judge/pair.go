@@ -23,9 +23,6 @@ func (g *group) lasts() time.Duration {
 	return 0
 }
 
-// toldShift is toldOfHost as a shift. It is a variable because each drive asks about each of the others in each slot.
-var toldShift = drift.ShiftOf(toldOfHost)
-
 // alone returns how much slower a drive has been by statistic i, in a slot, for longer than a host takes to make two drives
 // slower; 0 when it has not. What it has become faster by does not count: on a host that wanders, that is the host's.
 func (s *source) alone(i int, slot int64) drift.Shift {
@@ -37,7 +34,7 @@ func (s *source) alone(i int, slot int64) drift.Shift {
 		return 0
 	}
 	by, blocks := s.tracker.ShiftSince(i, onset) // not DriftOf: it asks what the other one does during the block under way
-	if blocks == 0 || by < toldShift {
+	if blocks == 0 || by < drift.ShiftOf(toldOfHost) {
 		return 0
 	}
 	return by
@@ -69,7 +66,9 @@ func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
 
 // onSlowHost returns x, by which the drive was slower than its baseline, as if that had been learned on a host as fast as usual.
 func (s *source) onSlowHost(i int, x drift.Shift) drift.Shift {
-	if by := s.tracker.LearnedBeside(i); x.Known() && by >= toldShift {
+	by := s.tracker.LearnedBeside(i)
+	// The first two are cheap and seldom hold. A logarithm would be most of what it takes to ask the others.
+	if by > 0 && x.Known() && by >= drift.ShiftOf(toldOfHost) {
 		return x + by
 	}
 	return x
