@@ -88,7 +88,7 @@ func TestDepthOnADevice(t *testing.T) {
 		assert.Contains(t, codesOf(step), record.WarnDepth)
 	})
 	t.Run("the job holds itself back", func(t *testing.T) {
-		step, d := depthOn(t, loop, func(o *fio.Options) { o.Extra = []fio.Option{{Key: "rate_iops", Value: "200"}} })
+		step, d := depthOn(t, loop, func(o *fio.Options) { o.Extra = []fio.Option{{Key: "rate_iops", Value: "20"}} })
 		assert.Less(t, d.Mean, 16.0)
 		assert.NotContains(t, codesOf(step), record.WarnDepth)
 	})

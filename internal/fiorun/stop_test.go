@@ -60,7 +60,7 @@ func TestRunKillsWhatDoesNotStop(t *testing.T) {
 	left := marked(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	deaf := script(t, `trap '' INT TERM; (setsid sleep 1000 3>&- >/dev/null 2>&1 &); sleep 1000 & echo 'Jobs: 1 (f=1)'; while :; do wait; sleep 1000; done`)
-	_, err := deaf.Run(ctx, fiorun.Request{Job: job("r", reads("x")), Grace: 100 * time.Millisecond, Progress: func(fio.Status) { cancel(errEnough) }})
+	_, err := deaf.Run(ctx, fiorun.Request{Job: job("r", reads("x")), Grace: 2 * time.Second, Progress: func(fio.Status) { cancel(errEnough) }})
 	require.ErrorIs(t, err, errEnough)
 	require.ErrorContains(t, err, "stopped before it reported")
 	assert.Empty(t, left())

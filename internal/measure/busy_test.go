@@ -40,10 +40,10 @@ func others(t *testing.T, s *measure.Session, r measure.Round, wanted func(recor
 	return m
 }
 
-// A process that reads four blocks at a time keeps a drive busy all the time, but leaves most of its
+// A process that reads three blocks at a time keeps a drive busy all the time, but leaves most of its
 // capacity free.
 func TestBusyTimeDoesNotKeepADriveFromBeingMeasured(t *testing.T) {
-	s := openBusy(t, 4)
+	s := openBusy(t, 3)
 	m := others(t, s, measure.Round{Probe: read4k()}, func(l record.Load) bool { return l.Utilisation > 0.8 })
 	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 	assert.Less(t, m.Load.MeanInFlight, 5.0)

@@ -93,7 +93,7 @@ func watch(t *testing.T, dir string) dirEvents {
 // await returns after n more events.
 func (e dirEvents) await(t *testing.T, n int) {
 	t.Helper()
-	require.NoError(t, e.file.SetReadDeadline(time.Now().Add(time.Minute)))
+	require.NoError(t, e.file.SetReadDeadline(time.Now().Add(10*time.Minute)))
 	buffer := make([]byte, 64<<10)
 	for n > 0 {
 		got, err := e.file.Read(buffer)

@@ -96,37 +96,47 @@ type labels map[string]string
 // metrics is one scrape.
 type metrics map[string]*dto.MetricFamily
 
-// scrape returns the metrics of a daemon. It retries when the daemon has too many requests.
+// scrape returns the metrics of a daemon.
 func (d *daemon) scrape(t *testing.T) metrics {
 	t.Helper()
 	var m metrics
 	eventually(t, "a scrape is answered", func() bool {
 		var err error
 		m, err = gather(http.DefaultClient, d.url+"metrics")
-		require.True(t, err == nil || errors.Is(err, errTooMany), err)
+		require.True(t, err == nil || errors.Is(err, errAgain), err)
 		return err == nil
 	})
 	return m
 }
 
-// errTooMany is a refusal because of too many requests at the same time.
-var errTooMany = errors.New("too many scrapes at once")
+// errAgain says that a scrape has to be repeated.
+var errAgain = errors.New("too many scrapes at once, or a machine that is too slow for one")
+
+// soonest is the shortest time after which the daemon ends a connection that does not move.
+const soonest = 5 * time.Second
 
 // gather scrapes once.
 func gather(client *http.Client, url string) (metrics, error) {
+	asked := time.Now()
+	again := func(err error) error {
+		if time.Since(asked) >= soonest && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)) {
+			return fmt.Errorf("%w: %w", errAgain, err)
+		}
+		return err
+	}
 	response, err := client.Get(url)
 	if err != nil {
-		return nil, err
+		return nil, again(err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, err
+		return nil, again(err)
 	}
 	switch response.StatusCode {
 	case http.StatusOK:
 	case http.StatusServiceUnavailable:
-		return nil, errTooMany
+		return nil, errAgain
 	default:
 		return nil, fmt.Errorf("scrape: %s: %s", response.Status, body)
 	}

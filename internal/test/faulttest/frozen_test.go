@@ -30,7 +30,7 @@ files:
   - {path: %s, size: 16MiB}
 admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}
 probes:
-  - {name: read-4k, block_size: 128KiB, interval: 2s, ios: 1000, timeout: 10s}
+  - {name: read-4k, block_size: 64KiB, interval: 2s, ios: 500, timeout: 10s}
 `, t.TempDir(), dir)
 	d := startDaemon(t, t.TempDir(), configuration)
 	round := labels{"id": fileID(dir), "probe": "read-4k"}

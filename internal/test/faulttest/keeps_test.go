@@ -1,6 +1,7 @@
 package faulttest_test
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -31,6 +32,9 @@ func (d *daemon) watchMetrics(t *testing.T, id, probe string) (end func() []seen
 			case <-again.C:
 			}
 			m, err := gather(http.DefaultClient, d.url+"metrics")
+			if errors.Is(err, errAgain) {
+				continue
+			}
 			if err != nil {
 				failed = err
 				return
