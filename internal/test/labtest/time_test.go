@@ -22,7 +22,7 @@ func testSlowDrive(t *testing.T, m *lab.Machine) {
 	d.awaitLog(t, "baseline learned")
 	p50 := labels{"id": id, "probe": "read-4k", "statistic": "latency_p50_seconds"}
 	baseline := d.scrape(t).must(t, "ssdprobe_baseline_value", p50)
-	require.Less(t, baseline, 0.002, "an emulated drive takes tens of microseconds")
+	require.Less(t, baseline, 0.004, "an emulated drive takes tens of microseconds, and longer where its host is busy")
 	ratio := func(statistic string) float64 {
 		value, _ := d.scrape(t).value(t, "ssdprobe_drift_ratio", p50.with("statistic", statistic))
 		return value

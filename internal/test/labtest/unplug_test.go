@@ -51,7 +51,7 @@ func testUnplug(t *testing.T, m *lab.Machine) {
 // testUnplugDuringFio unplugs a drive while a suite of fio runs on it.
 func testUnplugDuringFio(t *testing.T, m *lab.Machine) {
 	config := configuration(t, m, 0, everySecond)
-	p, err := m.StartProcess(bounded(t), "ssdprobe", "run", "quick", "--target", disk(t, m, plain).Node(), "--config", config)
+	p, err := m.StartProcess(bounded(t), "ssdprobe", "run", "quick", "--set", "time=1m", "--target", disk(t, m, plain).Node(), "--config", config)
 	require.NoError(t, err)
 	_, err = p.AwaitLine(bounded(t), "step 1 of")
 	require.NoError(t, err)

@@ -3,8 +3,6 @@ package manifesttest
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +19,7 @@ import (
 )
 
 // patience bounds waiting for what a test observes; nothing takes that long.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // container is a container with an ssdprobe in it, run by runc.
 type container struct {
@@ -105,12 +103,8 @@ func (c *container) awaitURL(output func() string) {
 // get returns the daemon's answer at a path.
 func (c *container) get(path string) string {
 	c.t.Helper()
-	answer, err := http.Get(c.url + path)
-	require.NoError(c.t, err)
-	body, err := io.ReadAll(answer.Body)
-	require.NoError(c.t, err)
-	require.NoError(c.t, answer.Body.Close())
-	return string(body)
+	_, body := testenv.Get(c.t, patience, c.url+path)
+	return body
 }
 
 // measures waits until a round on the device was good.

@@ -2,7 +2,6 @@ package storytest_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,7 +22,11 @@ import (
 // looksSlow opens the status page in a browser: one drive is slower than its baseline, and the other is not.
 func looksSlow(t *testing.T, m *machine) {
 	t.Helper()
-	text := testenv.Words(testenv.Chromium(t, m.url, "--dump-dom"))
+	var text string
+	await(t, "the page is whole", func() bool { // the emulated processors may take longer than the daemon waits
+		text = testenv.Words(testenv.Chromium(t, m.url, "--dump-dom"))
+		return strings.Contains(text, "/dev/"+m.sound.name)
+	})
 	assert.Contains(t, text, "/dev/"+m.worn.name+" read-4k slower than its baseline", text)
 	assert.NotContains(t, text, "/dev/"+m.sound.name+" read-4k slower", text)
 	assert.Regexp(t, "/dev/"+m.sound.name+`.{0,80} partly judged`, text) // the tail statistics need a day of data
@@ -39,13 +42,9 @@ func (m *machine) explain(t *testing.T, d drive) report.ProbeExplained {
 
 func (m *machine) explained(t *testing.T, d drive) report.Explained {
 	t.Helper()
-	request, err := http.NewRequestWithContext(bounded(t), http.MethodGet, m.url+"/api/v1/explain/"+d.id, http.NoBody)
-	require.NoError(t, err)
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
+	_, body := testenv.Get(t, bound, m.url+"/api/v1/explain/"+d.id)
 	var x report.Explained
-	require.NoError(t, json.NewDecoder(response.Body).Decode(&x))
+	require.NoError(t, json.Unmarshal([]byte(body), &x))
 	return x
 }
 

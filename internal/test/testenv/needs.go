@@ -48,7 +48,7 @@ func missing(t testing.TB, what string) {
 }
 
 // commandTimeout is how long a command of this package may take.
-const commandTimeout = time.Minute
+const commandTimeout = 5 * time.Minute
 
 // run executes a command and returns what it printed.
 func run(t testing.TB, name string, args ...string) string {
