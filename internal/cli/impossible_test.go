@@ -14,8 +14,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// onSlowLink returns the root of a host on which a loop device is behind a PCIe link of 250 MB/s.
-func onSlowLink(t *testing.T, loop testenv.Loop) (root string) {
+// onSlowLink returns the root of a host on which a loop device is behind a PCIe link of that speed and one lane. "2.5 GT/s"
+// are 250 MB/s.
+func onSlowLink(t *testing.T, loop testenv.Loop, speed string) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	name := filepath.Base(loop.Path)
@@ -26,7 +27,7 @@ func onSlowLink(t *testing.T, loop testenv.Loop) (root string) {
 	counters, err := os.ReadFile("/proc/diskstats")
 	require.NoError(t, err)
 	sysfstest.Add(t, root, map[string]string{
-		port + "/current_link_speed": "2.5 GT/s PCIe\n", port + "/max_link_speed": "8.0 GT/s PCIe\n",
+		port + "/current_link_speed": speed + " PCIe\n", port + "/max_link_speed": "8.0 GT/s PCIe\n",
 		port + "/current_link_width": "1\n", port + "/max_link_width": "4\n",
 		disk + "/dev": testenv.DeviceNumber(t, loop.Path) + "\n", disk + "/size": string(size),
 		"proc/diskstats": string(counters),
@@ -39,7 +40,7 @@ func onSlowLink(t *testing.T, loop testenv.Loop) (root string) {
 func TestRunBeyondPhysics(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
-	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop)+"\nlock_dir: "+t.TempDir()+
+	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop, "2.5 GT/s")+"\nlock_dir: "+t.TempDir()+
 		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n"+
 		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // even a busy machine copies such a block in less than the link's 34 ms
 	state := t.TempDir()
@@ -81,9 +82,9 @@ func TestRunBeyondPhysics(t *testing.T) {
 func TestProbesBeyondPhysics(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
-	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop)+"\nlock_dir: "+t.TempDir()+
+	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop, "0.025 GT/s")+"\nlock_dir: "+t.TempDir()+
 		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n"+
-		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // even a busy machine copies such a block in less than the link's 34 ms
+		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // however busy the machine is, it reads such a block in less than the link's 3.4 s
 	state := t.TempDir()
 	got := ssdprobe(t, "run", "--config", config, "--state-dir", state, "-t", loop.Path,
 		"--probe", "read-8m", "--rounds", "1", "--save-baseline")

@@ -76,13 +76,7 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 	require.NoError(t, os.WriteFile(foreign, make([]byte, 16<<20), 0o600))
 	calmly := calm(t)
 	busy := file(t, "busy.yaml", "admission: {max_utilisation: 0, max_in_flight: 0, max_io_pressure: 1}\n")
-	reader := exec.Command("fio", "--name=busy", "--filename="+loop.Path, "--rw=randread", "--direct=1", "--readonly", "--time_based", "--runtime=300",
-		"--thread")
-	require.NoError(t, reader.Start())
-	t.Cleanup(func() {
-		_ = reader.Process.Kill()
-		_ = reader.Wait() // it was killed, so there is always an error
-	})
+	testenv.Readers(t, loop.Path, 1)
 	disk := "/sys/block/" + filepath.Base(loop.Path) + "/stat"
 	eventually(t, "the reader reads", func() bool {
 		text, err := os.ReadFile(disk)

@@ -167,6 +167,9 @@ func TestExecuteFailsOnTheWay(t *testing.T) {
 func script(t *testing.T, text string) fiorun.Binary {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "fio")
+	// A program is not executed while a child that was forked meanwhile has it open for writing.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	require.NoError(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	return fiorun.Binary{Path: name, Version: fio.Version{Major: 3, Minor: 33}}
 }
