@@ -124,11 +124,11 @@ func (t *Tracer) slowest(names bool) (map[string][]told, error) {
 		errs = append(errs, err, t.places.tell(d.at, d.threshold.slow, mostTold))
 	}
 	var untold [8]byte
-	if _, err := t.kernel.control.ReadAt(untold[:], atUntold); err != nil {
-		return all, errors.Join(append(errs, err)...)
+	_, err = t.kernel.control.ReadAt(untold[:], atUntold)
+	if err == nil {
+		t.untold = binary.NativeEndian.Uint64(untold[:])
 	}
-	t.untold = binary.NativeEndian.Uint64(untold[:])
-	return all, errors.Join(errs...)
+	return all, errors.Join(append(errs, err)...)
 }
 
 // read decodes the report of a slow I/O; ok is false when its device is not followed any more.

@@ -67,7 +67,7 @@ func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
 // onSlowHost returns x, by which the drive was slower than its baseline, as if that had been learned on a host as fast as usual.
 func (s *source) onSlowHost(i int, x drift.Shift) drift.Shift {
 	by := s.tracker.LearnedBeside(i)
-	// The first two are cheap and seldom hold. A logarithm would be most of what it takes to ask the others.
+	// Hardly any drive learned beside a slow host. For the others, a logarithm would be most of what it takes to ask them.
 	if by > 0 && x.Known() && by >= drift.ShiftOf(toldOfHost) {
 		return x + by
 	}
