@@ -21,6 +21,10 @@ var ErrTimeout = errors.New("fio took longer than it was given")
 // ErrOthers says that a run was stopped because others used the device too much.
 var ErrOthers = errors.New("others use the device")
 
+// ErrGone says that a run was stopped because a device that it used is not there any more. The kernel ends I/Os on it at
+// once, so fio would keep a CPU busy until the end of the job.
+var ErrGone = errors.New("the device is gone")
+
 // FailedError says that fio ended without having measured anything. It matches the
 // errors of its jobs: errors.Is(err, os.ErrPermission).
 type FailedError struct {

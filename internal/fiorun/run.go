@@ -55,7 +55,7 @@ type Run struct {
 	Report []byte
 	// Duration is the time from the start of fio to its end.
 	Duration time.Duration
-	// Stopped is why the run was ended early: the cause of its context, ErrTimeout or ErrOthers. It is
+	// Stopped is why the run was ended early: the cause of its context, ErrTimeout, ErrOthers or ErrGone. It is
 	// nil for a complete run.
 	Stopped error
 	// Ended is how fio ended if it did not end well, and Messages are its complaints (": first line;
@@ -64,8 +64,8 @@ type Run struct {
 	Seen            Seen
 }
 
-// Run runs fio and returns what it measured. If ctx ends, the limit is reached or others use the
-// device too much, Run asks fio to stop. It then returns the report so far, with Stopped set. If fio
+// Run runs fio and returns what it measured. If ctx ends, the limit is reached, others use the
+// device too much or it is gone, Run asks fio to stop. It then returns the report so far, with Stopped set. If fio
 // does not stop, it and everything that it started are killed.
 //
 // The error is a *FailedError if fio measured nothing. It matches ErrNoData if the measured figures

@@ -145,16 +145,44 @@ func (s *seeing) end() Seen {
 	return seen
 }
 
-// during checks fio and its device while fio runs. The error matches ErrOthers.
+// during checks fio and its device while fio runs. The error matches ErrGone or ErrOthers.
 func (s *seeing) during(fio int) error {
 	now := time.Now()
 	s.lookAtClock(now)
 	s.note("the threads of fio", s.threads.look(fio, now))
+	if err := s.gone(); err != nil {
+		return err
+	}
 	err := s.others.look(fio, now)
 	if errors.Is(err, ErrOthers) {
 		return err
 	}
 	s.note("the I/O of others", err)
+	return nil
+}
+
+// gone returns an error that matches ErrGone if a device that was there at the beginning is not there now.
+func (s *seeing) gone() error {
+	before := s.groups
+	if s.disk != nil {
+		before = append([]SeenGroup{{Disk: s.disk}}, before...)
+	}
+	if len(before) == 0 {
+		return nil
+	}
+	disks, err := counters.ReadDisks(s.watch.FS)
+	if err != nil {
+		s.note("whether the device is there", err)
+		return nil
+	}
+	for _, b := range before {
+		if b.Disk == nil {
+			continue
+		}
+		if _, ok := disks.ByNumber(b.Disk.Number); !ok {
+			return fmt.Errorf("%w: %s", ErrGone, b.Disk.Name)
+		}
+	}
 	return nil
 }
 

@@ -2,6 +2,8 @@ package fiorun
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +56,42 @@ func TestWatchSaysWhatItCannotSee(t *testing.T) {
 
 	seen = Watch{Device: "0:0"}.begin().end()
 	assert.Equal(t, []string{"the device's I/O: no device 0:0 in /proc/diskstats"}, seen.Problems)
+}
+
+func TestDevicesThatGo(t *testing.T) {
+	const disks = " 259 0 nvme0n1 1 0 8 5 0 0 0 0 0 9 11 0 0 0 0 0 0\n 259 1 nvme1n1 1 0 8 5 0 0 0 0 0 9 11 0 0 0 0 0 0\n"
+	for _, c := range []struct {
+		name  string
+		watch Watch
+		later string
+		want  string
+	}{
+		{"all are there", Watch{Device: "259:0", Groups: []string{"259:0", "259:1"}}, disks, ""},
+		{"the device", Watch{Device: "259:0"}, disks[strings.Index(disks, "\n")+1:], "the device is gone: nvme0n1"},
+		{"the device of a group", Watch{Groups: []string{"259:0", "259:1"}}, disks[:strings.Index(disks, "\n")+1], "the device is gone: nvme1n1"},
+		{"another one", Watch{Device: "259:1"}, disks[strings.Index(disks, "\n")+1:], ""},
+		{"one that was never there", Watch{Device: "0:50", Groups: []string{"0:50"}}, disks, ""},
+		{"nothing can be read", Watch{Device: "259:0"}, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := t.TempDir()
+			path := filepath.Join(root, "proc", "diskstats")
+			sysfstest.Add(t, root, map[string]string{"proc/diskstats": disks}, nil)
+			c.watch.FS = sysfs.New(root)
+			s := c.watch.begin()
+			require.NoError(t, os.Remove(path))
+			if c.later != "" {
+				require.NoError(t, os.WriteFile(path, []byte(c.later), 0o600))
+			}
+			err := s.during(os.Getpid())
+			if c.want == "" {
+				assert.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, ErrGone)
+			assert.EqualError(t, err, c.want)
+		})
+	}
 }
 
 func TestHead(t *testing.T) {

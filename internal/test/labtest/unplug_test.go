@@ -48,10 +48,10 @@ func testUnplug(t *testing.T, m *lab.Machine) {
 	d.stop(t)
 }
 
-// testUnplugDuringFio unplugs a drive while a suite of fio runs on it.
+// testUnplugDuringFio unplugs a drive while a suite of fio runs on it. The suite ends long before its time.
 func testUnplugDuringFio(t *testing.T, m *lab.Machine) {
 	config := configuration(t, m, 0, everySecond)
-	p, err := m.StartProcess(bounded(t), "ssdprobe", "run", "quick", "--set", "time=1m", "--target", disk(t, m, plain).Node(), "--config", config)
+	p, err := m.StartProcess(bounded(t), "ssdprobe", "run", "quick", "--set", "time=1h", "--target", disk(t, m, plain).Node(), "--config", config)
 	require.NoError(t, err)
 	_, err = p.AwaitLine(bounded(t), "step 1 of")
 	require.NoError(t, err)
