@@ -4,12 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -180,10 +176,8 @@ func (d *simulated) says(t *testing.T, fleet []*simulated, description string) {
 // evaluated runs a test of promtool after rules and alerts were evaluated over the hours of a fleet.
 func evaluated(t *testing.T, fleet []*simulated, test string) {
 	t.Helper()
-	folder, err := filepath.Abs(rulesDir())
-	require.NoError(t, err)
 	var b strings.Builder
-	fmt.Fprintf(&b, "rule_files: [%s/rules.yaml, %s/alerts.yaml]\nevaluation_interval: %dm\n", folder, folder, 60/perHour)
+	fmt.Fprintf(&b, "rule_files: []\nevaluation_interval: %dm\n", 60/perHour)
 	b.WriteString("group_eval_order: [ssdprobe-devices, ssdprobe-fleet, ssdprobe-changes, ssdprobe-peers, ssdprobe-baselines, ssdprobe-speed]\n")
 	fmt.Fprintf(&b, "tests:\n- interval: %dm\n  input_series:\n", 60/perHour)
 	lines := engines(fleet)
@@ -194,7 +188,5 @@ func evaluated(t *testing.T, fleet []*simulated, test string) {
 		fmt.Fprintf(&b, "  - %s\n", line)
 	}
 	b.WriteString(test)
-	path := filepath.Join(t.TempDir(), "test.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
-	promtool(t, "test", "rules", path)
+	testRules(t, b.String())
 }
