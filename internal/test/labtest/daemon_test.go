@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,10 +23,8 @@ import (
 const calm = `
 state_dir: %[1]s/state
 lock_dir: %[1]s/locks
-discovery_interval: 1s
 fallback_file: false
 admission: {max_utilisation: 1, max_in_flight: 1000, max_io_pressure: 1, max_cpu_wait: 1}
-health: {interval: 1s}
 `
 
 const (
@@ -55,8 +54,13 @@ func configuration(t *testing.T, m *lab.Machine, uid int, text string) (path str
 			t.Logf("configuration: %s", text)
 		}
 	})
-	if !strings.Contains(text, "io_latency:") {
-		text += "io_latency: never\n" // an emulated processor takes seconds to verify the programs
+	for _, otherwise := range []string{
+		"io_latency: never\n", // an emulated processor takes seconds to verify the programs
+		"discovery_interval: 1s\n", "health: {interval: 1s}\n",
+	} {
+		if key, _, _ := strings.Cut(otherwise, " "); !strings.Contains(text, key) {
+			text += otherwise
+		}
 	}
 	path = dir + "/ssdprobe.yaml"
 	require.NoError(t, m.WriteFile(bounded(t), path, fmt.Appendf(nil, calm+text, dir), 0o644))
@@ -205,11 +209,23 @@ func (l labels) with(name, value string) labels {
 // awaitRounds waits until the given number of further rounds of read-4k have had an outcome.
 func (d daemon) awaitRounds(t *testing.T, id, outcome string, more float64) {
 	t.Helper()
-	series := labels{"id": id, "probe": "read-4k", "outcome": outcome}
-	before, _ := d.scrape(t).value(t, "ssdprobe_probe_rounds_total", series)
-	eventually(t, fmt.Sprintf("%v more rounds of %s that are %s", more, id, outcome), func() bool {
-		now, _ := d.scrape(t).value(t, "ssdprobe_probe_rounds_total", series)
-		return now >= before+more
+	d.awaitRoundsOfAll(t, []string{id}, outcome, more)
+}
+
+// awaitRoundsOfAll is like awaitRounds, for several drives at the same time.
+func (d daemon) awaitRoundsOfAll(t *testing.T, ids []string, outcome string, more float64) {
+	t.Helper()
+	rounds := func() map[string]float64 {
+		now, all := d.scrape(t), map[string]float64{}
+		for _, id := range ids {
+			all[id], _ = now.value(t, "ssdprobe_probe_rounds_total", labels{"id": id, "probe": "read-4k", "outcome": outcome})
+		}
+		return all
+	}
+	before := rounds()
+	eventually(t, fmt.Sprintf("%v more rounds of %s that are %s", more, strings.Join(ids, ", "), outcome), func() bool {
+		now := rounds()
+		return !slices.ContainsFunc(ids, func(id string) bool { return now[id] < before[id]+more })
 	})
 }
 

@@ -40,6 +40,7 @@ func testDetachedNamespace(t *testing.T, m *lab.Machine) {
 	d, others := disk(t, m, victim), contents(t, m)
 	controller := "/dev/" + d.Controllers[0]
 	id := nvme(t, m, "id-ctrl", controller).text(t, "cntlid")
+	require.NoError(t, m.Throttle(bounded(t), victim, 200)) // a step that is waited for
 	p := startWriting(t, m, victim, "10s", "libaio", "io_uring")
 	output(t, m, "nvme", "detach-ns", controller, "-n", "1", "-c", id)
 	t.Cleanup(func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
 
@@ -216,8 +217,8 @@ func top(t *testing.T, m *lab.Machine, name string) string {
 	return ""
 }
 
-// seldom makes rounds so seldom that a machine with many drives can keep up.
-const seldom = "probes: [{name: read-4k, interval: 3s, ios: 16, warmup_ios: 2, timeout: 20s}]\n"
+// seldom makes rounds and looks so seldom that a machine with many drives can keep up.
+const seldom = "probes: [{name: read-4k, interval: 3s, ios: 16, warmup_ios: 2, timeout: 20s}]\ndiscovery_interval: 20s\nhealth: {interval: 20s}\n"
 
 // stacksHealth returns the kernel's state of arrays and maps, which changes when one of them has an error.
 func stacksHealth(t *testing.T, m *lab.Machine) string {
@@ -239,6 +240,15 @@ func (d daemon) watched(t *testing.T) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// idsOf returns the ids of devices by their names.
+func idsOf(rows map[string]report.DeviceRow, names []string) []string {
+	var all []string
+	for _, name := range names {
+		all = append(all, rows[name].Device.ID)
+	}
+	return all
 }
 
 // watchedFromBelow watches without rules: the drives, and nothing that is made of them.
@@ -274,9 +284,7 @@ func watchedFromBelow(t *testing.T, m *lab.Machine) daemon {
 
 	d := startDaemon(t, m, configuration(t, m, 0, seldom))
 	assert.Equal(t, want, d.watched(t))
-	for _, name := range want {
-		d.awaitRounds(t, rows[name].Device.ID, "ok", 1)
-	}
+	d.awaitRoundsOfAll(t, idsOf(rows, want), "ok", 1)
 	return d
 }
 
@@ -304,8 +312,6 @@ func watchedFromAbove(t *testing.T, m *lab.Machine) {
 	for name := range maps.Keys(part) {
 		assert.NotContains(t, watched, name)
 	}
-	for _, name := range want {
-		d.awaitRounds(t, rows[name].Device.ID, "ok", 1)
-	}
+	d.awaitRoundsOfAll(t, idsOf(rows, want), "ok", 1)
 	d.stop(t)
 }
