@@ -172,12 +172,12 @@ func TestHalfOpenConnections(t *testing.T) {
 			_, _ = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: ") // it may be cut off already
 		}
 		if i%500 == 0 {
-			_, err := gather(scraper, d.url+"metrics")
+			err := gather(scraper, d.url+"metrics")
 			require.NoError(t, err, "with %d connections open", i)
 		}
 	}
 	during := d.scrape(t)
-	assert.Less(t, during.of("process_open_fds", nil), 400.0, "they are bounded: 256 connections, and what a daemon has open")
+	assert.Less(t, during.of(t, "process_open_fds", nil), 400.0, "they are bounded: 256 connections, and what a daemon has open")
 	d.awaitMore(t, id, "read-4k", "ok", 2)
 	for _, c := range open {
 		require.NoError(t, c.Close())

@@ -49,7 +49,7 @@ func startConfigured(t *testing.T, config string) *daemon {
 func (d *daemon) awaitChanged(t *testing.T, changed float64) {
 	t.Helper()
 	eventually(t, "the configuration file has changed", func() bool {
-		v, found := d.scrape(t).value("ssdprobe_config_file_changed", nil)
+		v, found := d.scrape(t).value(t, "ssdprobe_config_file_changed", nil)
 		return found && v == changed
 	})
 }

@@ -93,8 +93,27 @@ func (d *daemon) stop(t *testing.T) {
 // labels are the labels by which to find a series.
 type labels map[string]string
 
-// metrics is one scrape.
-type metrics map[string]*dto.MetricFamily
+// metrics is the text of one scrape. Only what a test looks at is parsed: the race detector makes parsing slow, and a
+// test scrapes many times.
+type metrics string
+
+// family returns the series of a family; none if it is missing.
+func (m metrics) family(t testing.TB, name string) []*dto.Metric {
+	t.Helper()
+	_, text, found := strings.Cut("\n"+string(m), "\n# HELP "+name+" ")
+	if !found {
+		return nil
+	}
+	text, _, _ = strings.Cut(text, "\n# HELP ")
+	families, err := parse("# HELP " + name + " " + text + "\n")
+	assert.NoError(t, err)
+	return families[name].GetMetric()
+}
+
+func parse(text string) (map[string]*dto.MetricFamily, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	return parser.TextToMetricFamilies(strings.NewReader(text))
+}
 
 // scrape returns the metrics of a daemon.
 func (d *daemon) scrape(t *testing.T) metrics {
@@ -102,7 +121,7 @@ func (d *daemon) scrape(t *testing.T) metrics {
 	var m metrics
 	eventually(t, "a scrape is answered", func() bool {
 		var err error
-		m, err = gather(http.DefaultClient, d.url+"metrics")
+		m, err = fetch(http.DefaultClient, d.url+"metrics")
 		require.True(t, err == nil || errors.Is(err, errAgain), err)
 		return err == nil
 	})
@@ -115,8 +134,18 @@ var errAgain = errors.New("too many scrapes at once, or a machine that is too sl
 // soonest is the shortest time after which the daemon ends a connection that does not move.
 const soonest = 5 * time.Second
 
-// gather scrapes once.
-func gather(client *http.Client, url string) (metrics, error) {
+// gather scrapes once, and parses everything.
+func gather(client *http.Client, url string) error {
+	m, err := fetch(client, url)
+	if err != nil {
+		return err
+	}
+	_, err = parse(string(m))
+	return err
+}
+
+// fetch scrapes once.
+func fetch(client *http.Client, url string) (metrics, error) {
 	asked := time.Now()
 	again := func(err error) error {
 		if time.Since(asked) >= soonest && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)) {
@@ -126,27 +155,27 @@ func gather(client *http.Client, url string) (metrics, error) {
 	}
 	response, err := client.Get(url)
 	if err != nil {
-		return nil, again(err)
+		return "", again(err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, again(err)
+		return "", again(err)
 	}
 	switch response.StatusCode {
 	case http.StatusOK:
+		return metrics(body), nil
 	case http.StatusServiceUnavailable:
-		return nil, errAgain
+		return "", errAgain
 	default:
-		return nil, fmt.Errorf("scrape: %s: %s", response.Status, body)
+		return "", fmt.Errorf("scrape: %s: %s", response.Status, body)
 	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	return parser.TextToMetricFamilies(strings.NewReader(string(body)))
 }
 
 // value returns the value of the first series of a family that has the labels, or false if there is none.
-func (m metrics) value(name string, want labels) (float64, bool) {
-	for _, series := range m[name].GetMetric() {
+func (m metrics) value(t testing.TB, name string, want labels) (float64, bool) {
+	t.Helper()
+	for _, series := range m.family(t, name) {
 		have := labels{}
 		for _, l := range series.Label {
 			have[l.GetName()] = l.GetValue()
@@ -163,8 +192,9 @@ func (m metrics) value(name string, want labels) (float64, bool) {
 }
 
 // of is like value, but returns 0 for a missing series.
-func (m metrics) of(name string, want labels) float64 {
-	v, _ := m.value(name, want)
+func (m metrics) of(t testing.TB, name string, want labels) float64 {
+	t.Helper()
+	v, _ := m.value(t, name, want)
 	return v
 }
 
@@ -174,7 +204,7 @@ func fileID(dir string) string { return "file:" + dir }
 // rounds returns how many rounds of a probe have had an outcome.
 func (d *daemon) rounds(t *testing.T, id, probe, outcome string) float64 {
 	t.Helper()
-	return d.scrape(t).of("ssdprobe_probe_rounds_total", labels{"id": id, "probe": probe, "outcome": outcome})
+	return d.scrape(t).of(t, "ssdprobe_probe_rounds_total", labels{"id": id, "probe": probe, "outcome": outcome})
 }
 
 // awaitMore waits until a probe has had n more rounds with an outcome.
@@ -193,7 +223,7 @@ func (d *daemon) awaitMore(t *testing.T, id, probe, outcome string, n float64) {
 func (d *daemon) awaitUp(t *testing.T, id string, up bool) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("target %s up: %t", id, up), func() bool {
-		v, found := d.scrape(t).value("ssdprobe_target_up", labels{"id": id})
+		v, found := d.scrape(t).value(t, "ssdprobe_target_up", labels{"id": id})
 		return found && (v == 1) == up
 	})
 }
@@ -202,7 +232,7 @@ func (d *daemon) awaitUp(t *testing.T, id string, up bool) {
 func (d *daemon) awaitCollector(t *testing.T, collector string, success bool) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("collector %s succeeds: %t", collector, success), func() bool {
-		v, found := d.scrape(t).value("ssdprobe_collector_success", labels{"collector": collector})
+		v, found := d.scrape(t).value(t, "ssdprobe_collector_success", labels{"collector": collector})
 		return found && (v == 1) == success
 	})
 }
@@ -227,9 +257,9 @@ func (d *daemon) use(t *testing.T) use {
 	var goroutines []float64
 	for range 20 {
 		m := d.scrape(t)
-		goroutines = append(goroutines, m.of("go_goroutines", nil))
-		least.descriptors = min(least.descriptors, m.of("process_open_fds", nil))
-		least.heapBytes = min(least.heapBytes, m.of("go_memstats_heap_alloc_bytes", nil))
+		goroutines = append(goroutines, m.of(t, "go_goroutines", nil))
+		least.descriptors = min(least.descriptors, m.of(t, "process_open_fds", nil))
+		least.heapBytes = min(least.heapBytes, m.of(t, "go_memstats_heap_alloc_bytes", nil))
 	}
 	require.Positive(t, least.descriptors)
 	slices.Sort(goroutines)

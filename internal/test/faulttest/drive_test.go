@@ -15,7 +15,7 @@ import (
 // idOf returns the identity of the watched device with the given name.
 func (d *daemon) idOf(t *testing.T, name string) string {
 	t.Helper()
-	for _, series := range d.scrape(t)["ssdprobe_device_info"].GetMetric() {
+	for _, series := range d.scrape(t).family(t, "ssdprobe_device_info") {
 		have := labels{}
 		for _, l := range series.Label {
 			have[l.GetName()] = l.GetValue()
@@ -44,7 +44,7 @@ func TestReadErrors(t *testing.T) {
 	d.awaitMore(t, id, "read-4k", "error", 2)
 	d.Stderr.Find(t, `round not usable.*device=`+name+`.*outcome=error`)
 	now := d.scrape(t)
-	assert.Positive(t, now.of("ssdprobe_probe_errors_total", labels{"id": id, "errno": "EIO"}))
+	assert.Positive(t, now.of(t, "ssdprobe_probe_errors_total", labels{"id": id, "errno": "EIO"}))
 	d.awaitMore(t, other, "read-4k", "ok", 2) // one bad drive does not affect others
 
 	loop.Truncate(t, size)
@@ -66,7 +66,7 @@ func TestWriteErrors(t *testing.T) {
 	d := startDaemon(t, t.TempDir(), onFiles(t, dir, other))
 	id := fileID(dir)
 	d.awaitMore(t, id, "durable-write-4k", "ok", 1)
-	written := d.scrape(t).of("ssdprobe_probe_written_bytes_total", labels{"id": id})
+	written := d.scrape(t).of(t, "ssdprobe_probe_written_bytes_total", labels{"id": id})
 	require.Positive(t, written)
 
 	for _, e := range extents(t, filepath.Join(dir, "ssdprobe.dat")) {
@@ -75,7 +75,7 @@ func TestWriteErrors(t *testing.T) {
 	filler := fill(t, pool)
 	d.awaitMore(t, id, "durable-write-4k", "error", 2)
 	d.Stderr.Find(t, `round not usable.*probe=durable-write-4k outcome=error`)
-	assert.Positive(t, d.scrape(t).of("ssdprobe_probe_errors_total", labels{"id": id, "probe": "durable-write-4k"}))
+	assert.Positive(t, d.scrape(t).of(t, "ssdprobe_probe_errors_total", labels{"id": id, "probe": "durable-write-4k"}))
 	d.awaitMore(t, fileID(other), "durable-write-4k", "ok", 2)
 
 	empty(t, filler)

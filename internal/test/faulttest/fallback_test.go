@@ -15,7 +15,7 @@ import (
 func (d *daemon) awaitFallback(t *testing.T, used float64) {
 	t.Helper()
 	eventually(t, "the fallback file", func() bool {
-		v, found := d.scrape(t).value("ssdprobe_fallback_file_used", nil)
+		v, found := d.scrape(t).value(t, "ssdprobe_fallback_file_used", nil)
 		return found && v == used
 	})
 }

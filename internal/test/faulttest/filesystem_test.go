@@ -182,7 +182,7 @@ func TestFilesystemHangs(t *testing.T) {
 		thaw := freeze(t, f.dir)
 		hung := labels{"id": f.id, "probe": "durable-write-4k"}
 		eventually(t, "the age of the round grows", func() bool {
-			return f.scrape(t).of("ssdprobe_probe_inflight_seconds", hung) > seconds
+			return f.scrape(t).of(t, "ssdprobe_probe_inflight_seconds", hung) > seconds
 		})
 		eventually(t, "the round counts as timed out", func() bool {
 			return f.rounds(t, f.id, "durable-write-4k", "timeout") > 0
@@ -237,7 +237,7 @@ func TestFilesystemUnmounted(t *testing.T) {
 	testenv.Mount(t, f.device, f.dir)
 	name := filepath.Base(f.device.Path)
 	eventually(t, "the target is on "+name+" again", func() bool {
-		return f.scrape(t).of("ssdprobe_target_up", labels{"id": f.id, "device": name}) == 1
+		return f.scrape(t).of(t, "ssdprobe_target_up", labels{"id": f.id, "device": name}) == 1
 	})
 	f.goesOn(t)
 }
@@ -265,8 +265,8 @@ func (f filesystem) unmounted(t *testing.T) {
 	name := filepath.Base(f.device.Path)
 	eventually(t, "the target is down and no longer said to be on "+name, func() bool {
 		m := f.scrape(t)
-		_, found := m.value("ssdprobe_target_up", labels{"id": f.id, "device": name})
-		up, listed := m.value("ssdprobe_target_up", labels{"id": f.id})
+		_, found := m.value(t, "ssdprobe_target_up", labels{"id": f.id, "device": name})
+		up, listed := m.value(t, "ssdprobe_target_up", labels{"id": f.id})
 		return !found && listed && up == 0
 	})
 	assert.Empty(t, names(t, f.dir), "nothing is made on the filesystem below")
@@ -291,7 +291,7 @@ func TestAFileThatCannotBeLookedUpKeepsItsDevice(t *testing.T) {
 	d := startDaemon(t, t.TempDir(), onFiles(t, dir))
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
 	device := func() string {
-		for _, l := range d.scrape(t)["ssdprobe_target_up"].GetMetric()[0].Label {
+		for _, l := range d.scrape(t).family(t, "ssdprobe_target_up")[0].Label {
 			if l.GetName() == "device" {
 				return l.GetValue()
 			}

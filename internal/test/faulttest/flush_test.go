@@ -73,7 +73,7 @@ func TestFlushFails(t *testing.T) {
 	d = startDaemonWith(t, failing(unix.EIO, unix.SYS_FDATASYNC), state, configuration)
 	d.awaitMore(t, id, "durable-write-4k", "error", 2)
 	d.awaitMore(t, id, "read-4k", "ok", 2)
-	assert.Positive(t, d.scrape(t).of("ssdprobe_probe_errors_total", labels{"id": id, "probe": "durable-write-4k", "errno": "EIO"}))
+	assert.Positive(t, d.scrape(t).of(t, "ssdprobe_probe_errors_total", labels{"id": id, "probe": "durable-write-4k", "errno": "EIO"}))
 	d.Stderr.Find(t, `round not usable.*probe=durable-write-4k outcome=error.*EIO`)
 	d.stop(t)
 }

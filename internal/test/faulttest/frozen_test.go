@@ -37,12 +37,12 @@ probes:
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
 	said := false
 	eventually(t, "a round is disturbed by the standstill", func() bool {
-		if d.scrape(t).of("ssdprobe_probe_inflight_seconds", round) > 0 {
+		if d.scrape(t).of(t, "ssdprobe_probe_inflight_seconds", round) > 0 {
 			d.freeze(t, frozenFor) // the round may have ended since the scrape
 			eventually(t, "the round is over", func() bool {
 				page := d.page(t, "api/v1/snapshot")
 				said = said || strings.Contains(page, "this process stood still for 1")
-				return said || d.scrape(t).of("ssdprobe_probe_inflight_seconds", round) == 0
+				return said || d.scrape(t).of(t, "ssdprobe_probe_inflight_seconds", round) == 0
 			})
 		}
 		return said
@@ -50,7 +50,7 @@ probes:
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
 	m := d.scrape(t)
 	for _, outcome := range []string{"timeout", "error"} {
-		assert.Zero(t, m.of("ssdprobe_probe_rounds_total", labels{"id": fileID(dir), "outcome": outcome}), outcome)
+		assert.Zero(t, m.of(t, "ssdprobe_probe_rounds_total", labels{"id": fileID(dir), "outcome": outcome}), outcome)
 	}
 	d.stop(t)
 }

@@ -104,8 +104,8 @@ func TestHugeInterrupts(t *testing.T) {
 	d.awaitMore(t, driveID(0), "read-4k", "ok", 2)
 	d.awaitCollector(t, "interrupts", true)
 	m := d.scrape(t)
-	require.Len(t, m["ssdprobe_nvme_interrupts_total"].GetMetric(), 1)
-	assert.Equal(t, float64(queues*256), m["ssdprobe_nvme_interrupts_total"].GetMetric()[0].GetCounter().GetValue(), "every interrupt is counted once")
+	require.Len(t, m.family(t, "ssdprobe_nvme_interrupts_total"), 1)
+	assert.Equal(t, float64(queues*256), m.family(t, "ssdprobe_nvme_interrupts_total")[0].GetCounter().GetValue(), "every interrupt is counted once")
 	d.stop(t)
 }
 

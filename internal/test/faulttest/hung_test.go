@@ -157,7 +157,7 @@ func TestStateDirectoryHangs(t *testing.T) {
 func (d *daemon) awaitDevice(t *testing.T, name string) {
 	t.Helper()
 	eventually(t, name+" is measured", func() bool {
-		return d.scrape(t).of("ssdprobe_probe_rounds_total", labels{"device": name, "probe": "read-4k", "outcome": "ok"}) > 0
+		return d.scrape(t).of(t, "ssdprobe_probe_rounds_total", labels{"device": name, "probe": "read-4k", "outcome": "ok"}) > 0
 	})
 }
 
@@ -165,7 +165,7 @@ func (d *daemon) awaitDevice(t *testing.T, name string) {
 func (d *daemon) deviceOf(t *testing.T, id string) (device string) {
 	t.Helper()
 	eventually(t, "target "+id+" is shown", func() bool {
-		for _, series := range d.scrape(t)["ssdprobe_target_up"].GetMetric() {
+		for _, series := range d.scrape(t).family(t, "ssdprobe_target_up") {
 			have := labels{}
 			for _, l := range series.Label {
 				have[l.GetName()] = l.GetValue()

@@ -31,7 +31,7 @@ func (d *daemon) watchMetrics(t *testing.T, id, probe string) (end func() []seen
 				return
 			case <-again.C:
 			}
-			m, err := gather(http.DefaultClient, d.url+"metrics")
+			m, err := fetch(http.DefaultClient, d.url+"metrics")
 			if errors.Is(err, errAgain) {
 				continue
 			}
@@ -40,10 +40,10 @@ func (d *daemon) watchMetrics(t *testing.T, id, probe string) (end func() []seen
 				return
 			}
 			now := seen{-1, -1}
-			if v, ok := m.value("ssdprobe_target_up", labels{"id": id}); ok {
+			if v, ok := m.value(t, "ssdprobe_target_up", labels{"id": id}); ok {
 				now.up = v
 			}
-			if v, ok := m.value("ssdprobe_probe_inflight_seconds", labels{"id": id, "probe": probe}); ok {
+			if v, ok := m.value(t, "ssdprobe_probe_inflight_seconds", labels{"id": id, "probe": probe}); ok {
 				now.age = v
 			}
 			all = append(all, now)
@@ -78,13 +78,13 @@ func TestWhatHangsIsKnownAcrossReplacements(t *testing.T) {
 			release := hang(t, f)
 			const probe = "durable-write-4k"
 			hung := labels{"id": f.id, "probe": probe}
-			eventually(t, "the round hangs", func() bool { return f.scrape(t).of("ssdprobe_probe_inflight_seconds", hung) > 4 })
+			eventually(t, "the round hangs", func() bool { return f.scrape(t).of(t, "ssdprobe_probe_inflight_seconds", hung) > 4 })
 			f.awaitUp(t, f.id, false)
 
 			end := f.watchMetrics(t, f.id, probe)
 			for _, threshold := range []string{"0.3", "0.4"} {
 				f.reload(t, f.configuration+"drift: {threshold: "+threshold+"}\n", saysReloaded)
-				f.awaitMore(t, f.other, "durable-write-4k", "ok", 2)
+				f.awaitMore(t, f.other, "durable-write-4k", "ok", 1)
 			}
 			dir, err := state.Open(f.state)
 			require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestWhatHangsIsKnownAcrossReplacements(t *testing.T) {
 				require.NoError(t, err)
 				require.NotEmpty(t, left)
 				f.Stderr.FindAfter(t, skip, `msg="request (carried out|refused)"`)
-				f.awaitMore(t, f.other, "durable-write-4k", "ok", 2)
+				f.awaitMore(t, f.other, "durable-write-4k", "ok", 1)
 			}
 			all := end()
 			require.Greater(t, len(all), 10)
@@ -110,7 +110,7 @@ func TestWhatHangsIsKnownAcrossReplacements(t *testing.T) {
 			release(t)
 			f.awaitMore(t, f.id, probe, "ok", 2)
 			eventually(t, "nothing hangs between rounds", func() bool {
-				_, ok := f.scrape(t).value("ssdprobe_probe_inflight_seconds", hung)
+				_, ok := f.scrape(t).value(t, "ssdprobe_probe_inflight_seconds", hung)
 				return !ok
 			})
 			f.goesOn(t)

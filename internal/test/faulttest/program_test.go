@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/cli"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
@@ -23,10 +24,16 @@ func program(arguments []string, stdout, stderr io.Writer) int {
 const patience = testenv.Patience
 
 var (
-	start      = testenv.Start
-	eventually = testenv.Eventually
-	names      = testenv.Names
+	start = testenv.Start
+	names = testenv.Names
 )
+
+// eventually polls until a condition holds, seldom because most conditions scrape a daemon that runs with the race
+// detector.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	testenv.EventuallyWithin(t, patience, 500*time.Millisecond, what, holds)
+}
 
 // done is the result of a command.
 type done struct {

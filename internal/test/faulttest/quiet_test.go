@@ -19,7 +19,7 @@ func TestQuietHours(t *testing.T) {
 	d := startDaemonWith(t, eager(), t.TempDir(), loud+quiet)
 	awaitQuiet := func(value float64) {
 		eventually(t, "quiet hours are told of", func() bool {
-			v, found := d.scrape(t).value("ssdprobe_quiet", nil)
+			v, found := d.scrape(t).value(t, "ssdprobe_quiet", nil)
 			return found && v == value
 		})
 	}
@@ -27,7 +27,7 @@ func TestQuietHours(t *testing.T) {
 	_, status := d.ask(t, "api/v1/status")
 	assert.Contains(t, status, "nothing is measured until")
 	for _, outcome := range []string{"ok", "busy", "disturbed"} {
-		assert.Zero(t, d.scrape(t).of("ssdprobe_probe_rounds_total", labels{"probe": "read-4k", "outcome": outcome}))
+		assert.Zero(t, d.scrape(t).of(t, "ssdprobe_probe_rounds_total", labels{"probe": "read-4k", "outcome": outcome}))
 	}
 
 	d.reload(t, loud, saysReloaded)
@@ -39,7 +39,7 @@ func TestQuietHours(t *testing.T) {
 
 	d.reload(t, loud+quiet, saysReloaded)
 	awaitQuiet(1)
-	assert.Equal(t, 1.0, d.scrape(t).of("ssdprobe_target_up", nil), "quiet hours are no fault")
-	assert.Zero(t, d.scrape(t).of("ssdprobe_probe_rounds_total", labels{"probe": "read-4k", "outcome": "busy"}))
+	assert.Equal(t, 1.0, d.scrape(t).of(t, "ssdprobe_target_up", nil), "quiet hours are no fault")
+	assert.Zero(t, d.scrape(t).of(t, "ssdprobe_probe_rounds_total", labels{"probe": "read-4k", "outcome": "busy"}))
 	d.stop(t)
 }

@@ -49,7 +49,7 @@ probes: [{name: read-4k, interval: 10m}]
 `, t.TempDir(), name))
 	id := d.idOf(t, name)
 	eventually(t, "the traffic is watched", func() bool {
-		_, watched := d.scrape(t).value("ssdprobe_device_stalls_total", labels{"id": id, "cause": "device"})
+		_, watched := d.scrape(t).value(t, "ssdprobe_device_stalls_total", labels{"id": id, "cause": "device"})
 		return watched
 	})
 	assert.Empty(t, d.recordings(t))
@@ -60,11 +60,11 @@ probes: [{name: read-4k, interval: 10m}]
 	d.Stderr.Find(t, `msg="the device stalls: it has completed no I/O since" id=`+id)
 	thaw(t)
 	require.NoError(t, hanging.Wait())
-	eventually(t, "the minute after it is over", func() bool { return d.scrape(t).of("ssdprobe_recordings", nil) == 1 })
+	eventually(t, "the minute after it is over", func() bool { return d.scrape(t).of(t, "ssdprobe_recordings", nil) == 1 })
 	now := d.scrape(t)
-	assert.Equal(t, 1.0, now.of("ssdprobe_recordings_written_total", nil))
-	assert.Zero(t, now.of("ssdprobe_recordings_failures_total", nil))
-	assert.Positive(t, now.of("ssdprobe_recordings_size_bytes", nil))
+	assert.Equal(t, 1.0, now.of(t, "ssdprobe_recordings_written_total", nil))
+	assert.Zero(t, now.of(t, "ssdprobe_recordings_failures_total", nil))
+	assert.Positive(t, now.of(t, "ssdprobe_recordings_size_bytes", nil))
 
 	heads := d.recordings(t)
 	require.Len(t, heads, 1)
@@ -101,7 +101,7 @@ probes: [{name: read-4k, interval: 10m}]
 	assert.Equal(t, rec, d.recording(t, file))
 
 	again := startDaemon(t, d.state, "devices: {enabled: false}\nfallback_file: false\n")
-	assert.Equal(t, 1.0, again.scrape(t).of("ssdprobe_recordings", nil), "a restart keeps it")
+	assert.Equal(t, 1.0, again.scrape(t).of(t, "ssdprobe_recordings", nil), "a restart keeps it")
 	assert.Contains(t, again.page(t, "api/v1/recordings"), head.ID)
 	again.stop(t)
 }

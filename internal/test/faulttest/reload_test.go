@@ -55,7 +55,7 @@ func TestReloads(t *testing.T) {
 	}
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
 	d.assertNoGrowth(t, before)
-	assert.Equal(t, 1.0, d.scrape(t).of("ssdprobe_collector_success", labels{"collector": "configuration"}))
+	assert.Equal(t, 1.0, d.scrape(t).of(t, "ssdprobe_collector_success", labels{"collector": "configuration"}))
 	d.stop(t)
 }
 
@@ -80,10 +80,10 @@ func TestCountersGoOn(t *testing.T) {
 		d.Stderr.FindAfter(t, skip, "msg=watching ")
 		after := d.scrape(t)
 		for _, series := range []string{"ssdprobe_probe_read_bytes_total", "ssdprobe_probe_last_success_timestamp_seconds"} {
-			assert.GreaterOrEqual(t, after.of(series, read), before.of(series, read), "%s of %s", name, series)
+			assert.GreaterOrEqual(t, after.of(t, series, read), before.of(t, series, read), "%s of %s", name, series)
 		}
 		ok := labels{"id": id, "probe": "read-4k", "outcome": "ok"}
-		assert.GreaterOrEqual(t, after.of("ssdprobe_probe_rounds_total", ok), before.of("ssdprobe_probe_rounds_total", ok), name)
+		assert.GreaterOrEqual(t, after.of(t, "ssdprobe_probe_rounds_total", ok), before.of(t, "ssdprobe_probe_rounds_total", ok), name)
 		d.awaitMore(t, id, "read-4k", "ok", 1)
 	}
 	d.stop(t)

@@ -202,7 +202,7 @@ func (s *soak) keepScraping(t *testing.T) (stop func() int) {
 				return
 			case <-again.C:
 			}
-			switch _, err := gather(client, s.url+"metrics"); {
+			switch err := gather(client, s.url+"metrics"); {
 			case err == nil:
 				r.answers++
 			case !errors.Is(err, errAgain):

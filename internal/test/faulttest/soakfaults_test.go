@@ -105,7 +105,7 @@ func (s *soak) unmounted(t *testing.T) func(*testing.T) {
 		testenv.Mount(t, s.worn.device, s.worn.dir)
 		name := filepath.Base(s.worn.device.Path)
 		eventually(t, "the target is on "+name+" again", func() bool {
-			_, found := s.scrape(t).value("ssdprobe_target_up", labels{"id": s.wornID, "device": name})
+			_, found := s.scrape(t).value(t, "ssdprobe_target_up", labels{"id": s.wornID, "device": name})
 			return found
 		})
 	}

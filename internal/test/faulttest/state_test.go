@@ -18,7 +18,7 @@ const learnsSoon = "drift: {baseline_rounds: 10}\n"
 func (d *daemon) awaitBaseline(t *testing.T) {
 	t.Helper()
 	eventually(t, "a baseline", func() bool {
-		_, found := d.scrape(t).value("ssdprobe_baseline_value", labels{"probe": "read-4k"})
+		_, found := d.scrape(t).value(t, "ssdprobe_baseline_value", labels{"probe": "read-4k"})
 		return found
 	})
 }
@@ -43,7 +43,7 @@ func TestStateOfANewerVersion(t *testing.T) {
 	d.Stderr.Find(t, `the stored state has a problem.*written by a newer ssdprobe`)
 	d.awaitBaseline(t) // when it would be saved
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
-	v, _ := d.scrape(t).value("ssdprobe_collector_success", labels{"collector": "state"})
+	v, _ := d.scrape(t).value(t, "ssdprobe_collector_success", labels{"collector": "state"})
 	assert.Zero(t, v, "it is still not saved")
 	d.stop(t)
 	kept, err := os.ReadFile(files[0])
@@ -68,11 +68,11 @@ func TestStateDirectoryGoneAndBack(t *testing.T) {
 	require.NoError(t, os.Rename(away, state))
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
 	d.awaitCollector(t, "state", true)
-	before := d.scrape(t).of("ssdprobe_baseline_value", labels{"probe": "read-4k", "statistic": "iops"})
+	before := d.scrape(t).of(t, "ssdprobe_baseline_value", labels{"probe": "read-4k", "statistic": "iops"})
 	d.stop(t)
 
 	d = startDaemon(t, state, onFiles(t, dir)+learnsSoon)
-	assert.Equal(t, before, d.scrape(t).of("ssdprobe_baseline_value", labels{"probe": "read-4k", "statistic": "iops"}), "nothing is lost")
+	assert.Equal(t, before, d.scrape(t).of(t, "ssdprobe_baseline_value", labels{"probe": "read-4k", "statistic": "iops"}), "nothing is lost")
 	d.stop(t)
 }
 
@@ -98,7 +98,7 @@ func TestStateThatCanBeReadAgain(t *testing.T) {
 	t.Parallel()
 	state, dir := t.TempDir(), testenv.OnDisk(t)
 	baseline := func(d *daemon) float64 {
-		return d.scrape(t).of("ssdprobe_baseline_value", labels{"probe": "read-4k", "statistic": "iops"})
+		return d.scrape(t).of(t, "ssdprobe_baseline_value", labels{"probe": "read-4k", "statistic": "iops"})
 	}
 	d := startDaemon(t, state, onFiles(t, dir)+learnsSoon)
 	d.awaitBaseline(t)

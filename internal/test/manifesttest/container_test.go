@@ -81,10 +81,10 @@ func (c *container) exec(args ...string) string {
 	return string(out)
 }
 
-// eventually polls until a condition holds.
+// eventually polls until a condition holds, seldom because most conditions run a command in the container.
 func (c *container) eventually(what string, holds func() bool) {
 	c.t.Helper()
-	testenv.EventuallyWithin(c.t, patience, 50*time.Millisecond, what, holds)
+	testenv.EventuallyWithin(c.t, patience, 500*time.Millisecond, what, holds)
 }
 
 // awaitURL waits until the daemon has printed where it listens: in its banner, or in its JSON log.
