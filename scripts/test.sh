@@ -30,11 +30,11 @@ export GOGC="${GOGC-400}"
 # many tests run the product as a program, of which the cache does not know.
 tests() { go test -vet=off -trimpath -count 1 -timeout 40m "$@" 2>&1 | tee -a "$summary"; }
 
-# These simulate years of drives and start no goroutine: the race detector finds nothing there, and they take five
-# times as long with it. What fleetbench does on several CPUs is run with it on a small fleet.
-simulations=(./internal/drift ./internal/judge $wing/fleetbench)
-# These compute, render, or read and write small files, so none has a deadline to miss.
-computing=(./internal/{admit,analysis,check,compare,config,drift/drifttest,export,finding,generate,history,record/...,recorder,replay,report/plot,state,units} $wing/{driftbench,verdicts} ./pkg/fio ./internal/{store,target,fleet,report})
+# These simulate years of drives, compute or render, and start no goroutine: the race detector finds nothing there, and
+# they take up to five times as long with it. What fleetbench does on several CPUs is run with it on a small fleet.
+sequential=(./internal/{analysis,check,compare,config,drift/drifttest,finding,generate,record/...,replay,report/...,state,units} $wing/{verdicts,fleetbench} ./internal/{judge,drift})
+# These compute, or read and write small files, so none has a deadline to miss.
+computing=(./internal/{admit,export,history,recorder} $wing/driftbench ./pkg/fio ./internal/{store,target,fleet})
 # What ships is rendered, evaluated and installed. The tests run the product as a program that is built without the race
 # detector, which would watch only the tests themselves.
 shipped=($wing/{deploytest,manifesttest})
@@ -43,7 +43,7 @@ shipped=($wing/{deploytest,manifesttest})
 (
 	renice -n 19 "$BASHPID" >/dev/null
 	failed=0
-	tests -timeout 80m -p 1 "${simulations[@]}" || failed=$?
+	tests -timeout 80m -p 1 "${sequential[@]}" || failed=$?
 	tests -timeout 80m -race -short $wing/fleetbench || failed=$?
 	tests -timeout 80m -p 1 "${shipped[@]}" || failed=$?
 	exit "$failed"
@@ -61,7 +61,7 @@ outside=($wing/{labtest,storytest,lab,docstest})
 tests -p 2 "${outside[@]}" || status=$?
 # None of these starts an emulated machine, and some wait half of their time.
 long=(./internal/cli $wing/faulttest ./internal/{suite,safety,fiorun,probe,measure,iolatency,daemon,device,nodestatus,web,run})
-mapfile -t others < <(go list ./... | grep -vxF "$(go list "${simulations[@]}" "${computing[@]}" "${shipped[@]}" "${outside[@]}" "${long[@]}")")
+mapfile -t others < <(go list ./... | grep -vxF "$(go list "${sequential[@]}" "${computing[@]}" "${shipped[@]}" "${outside[@]}" "${long[@]}")")
 tests -race -p 4 "${long[@]}" "${others[@]}" || status=$?
 for pid in "${background[@]}"; do
 	wait "$pid" || status=$?

@@ -100,14 +100,21 @@ func TestDaemonEndsRunsWhenTheHostIsBusy(t *testing.T) {
 			n, _ := value(scrape(t, url), "ssdprobe_run_in_progress", labels)
 			return n == 1
 		})
+		end := func() {
+			for _, hog := range hogs {
+				if hog.Process == nil {
+					continue
+				}
+				_ = hog.Process.Kill() // it may have been already
+				_ = hog.Wait()         // it was killed, so there is always an error
+			}
+		}
+		defer end()
 		for _, hog := range hogs {
 			require.NoError(t, hog.Start())
-			defer func() {
-				_ = hog.Process.Kill()
-				_ = hog.Wait() // it was killed, so there is always an error
-			}()
 		}
 		line := p.Stderr.Find(t, `.*run not complete.*suite=`+suite+`.*`)[0]
+		end()
 		assert.Contains(t, line, "outcome=short")
 		assert.Contains(t, line, says)
 		eventually(t, "the metrics of "+suite, func() bool {
