@@ -60,7 +60,7 @@ func TestDashboards(t *testing.T) {
 	}
 	// Another reader causes a warning in the runs.
 	_, err := m.StartProcess(bounded(t), "fio", "--name=another", "--filename=/dev/"+mounted.name, "--rw=randread",
-		"--bs=4k", "--direct=1", "--time_based", "--runtime=10m")
+		"--bs=4k", "--direct=1", "--rate_iops=2000", "--time_based", "--runtime=10m")
 	require.NoError(t, err)
 	m.startDaemon(t, fmt.Sprintf(onCalendar, mounted.name))
 	p := monitor(t, m, inbox{promtest.NewInbox(t)})
