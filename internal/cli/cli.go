@@ -221,8 +221,11 @@ func readFrom[T any](stdin io.Reader, path string, read func(io.Reader) (T, erro
 	return read(in)
 }
 
-// openInput opens a file, or standard input for "-".
+// openInput opens a file, or standard input for "-"; nil stands for a standard input that is not read.
 func openInput(stdin io.Reader, path string) (io.ReadCloser, error) {
+	if path == "-" && stdin == nil {
+		return nil, errors.New("want a file, not standard input")
+	}
 	if path == "-" {
 		return io.NopCloser(stdin), nil
 	}

@@ -68,7 +68,18 @@ func (a *app) printRuns(form output, verbose bool, all ...report.Document) error
 	case form == outputHTML:
 		return report.HTML(a.stdout, all...)
 	case form == outputCSV:
-		return report.CSV(a.stdout, all...)
+		if err := report.CSV(a.stdout, all...); err != nil {
+			return err
+		}
+		for _, d := range all { // a table of figures has no place for what they were compared with
+			if d.Comparison == nil {
+				continue
+			}
+			if err := report.Comparison(a.stderr, d); err != nil {
+				return err
+			}
+		}
+		return nil
 	case form == outputMarkdown:
 		return report.Markdown(a.stdout, all...)
 	case form == outputJSON && len(all) == 1:

@@ -211,6 +211,9 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	if k.threshold, err = parseThreshold(o.threshold); err != nil {
 		bad("--threshold: %w", err)
 	}
+	if o.dryRun && o.form != outputText && o.form != outputJSON {
+		bad("--output: --dry-run prints text or json, not %s", o.form)
+	}
 	if o.roundsGiven && o.suite != run.ProbeSuite {
 		bad("--rounds: is for the probes, not for %s", o.suite)
 	}

@@ -39,9 +39,14 @@ func changes(before, after record.RunReport) []record.Change {
 		add("engine of the run", before.Engine, after.Engine)
 	}
 	add("measured by", before.Generator, after.Generator)
+	for i := 1; i < min(len(before.Targets), len(after.Targets)); i++ { // the run is said to be on the first
+		all = append(all, targetChanges(before.Targets[i], after.Targets[i])...)
+	}
 	if imported {
 		return all
 	}
+	from, to := differing(jobFile(before), jobFile(after))
+	add("job file", from, to)
 	names := maps.Clone(before.Settings)
 	if names == nil {
 		names = map[string]string{}
@@ -53,6 +58,39 @@ func changes(before, after record.RunReport) []record.Change {
 		}
 	}
 	return all
+}
+
+// targetChanges lists what differs between targets in the same place of two runs.
+func targetChanges(before, after record.RunTarget) []record.Change {
+	if before.Path != after.Path {
+		return []record.Change{{Condition: "target", From: before.Path, To: after.Path}}
+	}
+	all := before.Conditions.Changes(after.Conditions)
+	if before.Device.Serial != after.Device.Serial {
+		all = append(all, record.Change{Condition: "serial", From: before.Device.Serial, To: after.Device.Serial})
+	}
+	for i := range all {
+		all[i].Condition += " of " + after.Path
+	}
+	return all
+}
+
+// jobFile returns the lines of the user's own job file, without the target; none for a suite, whose jobs follow from its
+// name and parameters.
+func jobFile(r record.RunReport) []string {
+	if !r.OwnJob() || len(r.Steps) == 0 {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSpace(r.Steps[0].JobFile), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" || strings.HasPrefix(line, "filename=") })
+}
+
+// differing returns the lines that only one of two texts has.
+func differing(before, after []string) (from, to string) {
+	without := func(lines, others []string) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) }), ", ")
+	}
+	return without(before, after), without(after, before)
 }
 
 // repeats is the suite parameter that changes how certain a run is, but not its figures.

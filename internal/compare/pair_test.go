@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -207,6 +208,40 @@ func TestPairTellsWhatItCompared(t *testing.T) {
 	for _, f := range c.Figures {
 		assert.Equal(t, record.Inconclusive, f.Verdict, "what is disturbed has no verdict")
 	}
+}
+
+// A run on several targets is on all of them, not on the first alone.
+func TestChangesOfFurtherTargets(t *testing.T) {
+	on := func(path, serial, firmware string) record.RunTarget {
+		return record.RunTarget{Path: path, Device: record.Device{Serial: serial}, Conditions: record.Conditions{Firmware: firmware}}
+	}
+	before, after := quick(10_000, 50_000, 8000), quick(10_000, 50_000, 8000)
+	before.Targets = []record.RunTarget{on("/dev/nvme0n1", "S1", "A"), on("/dev/nvme1n1", "S2", "A"), on("/dev/nvme2n1", "S3", "A")}
+	after.Targets = []record.RunTarget{on("/dev/nvme0n1", "S1", "A"), on("/dev/nvme1n1", "S9", "B"), on("/dev/nvme3n1", "S3", "A")}
+	assert.Equal(t, []record.Change{
+		{Condition: "firmware of /dev/nvme1n1", From: "A", To: "B"}, {Condition: "serial of /dev/nvme1n1", From: "S2", To: "S9"},
+		{Condition: "target", From: "/dev/nvme2n1", To: "/dev/nvme3n1"},
+	}, compare.Pair(before, after, 0.2).Conditions)
+}
+
+// The plan of a user's own job says little of what the file asks for.
+func TestChangesOfTheJobFile(t *testing.T) {
+	run := func(suite, job string) record.RunReport {
+		r := quick(10_000, 50_000, 8000)
+		r.Suite = suite
+		for i := range r.Steps {
+			r.Steps[i].JobFile = job
+		}
+		return r
+	}
+	const file = "[global]\nioengine=libaio\n\n[a]\nfilename=/dev/nvme0n1\n"
+	changes := func(before, after record.RunReport) []record.Change {
+		return compare.Pair(before, after, 0.2).Conditions
+	}
+	assert.Equal(t, []record.Change{{Condition: "job file", From: "size=1g", To: "size=2g, buffer_compress_percentage=50"}},
+		changes(run("job-a", file+"size=1g\n"), run("job-a", file+"size=2g\nbuffer_compress_percentage=50\n")))
+	assert.Empty(t, changes(run("job-a", file), run("job-a", strings.ReplaceAll(file, "nvme0n1", "nvme5n1"))), "the target is told by itself")
+	assert.Empty(t, changes(run("quick", file+"size=1g\n"), run("quick", file+"size=2g\n")), "the jobs of a suite follow from its parameters")
 }
 
 // The warnings of the run that is named first come first. One that both have is told once.

@@ -105,6 +105,25 @@ func TestWarningsOfADevice(t *testing.T) {
 	}
 }
 
+// Since Linux 5.19, nothing can be read of a policy whose CPUs are all offline.
+func TestGovernorBesideOfflineCPUs(t *testing.T) {
+	offline := testenv.RemoteFile(t)
+	offline.FailReads(unix.EBUSY)
+	const policies = "sys/devices/system/cpu/cpufreq/policy"
+	files := map[string]string{"sys/block/x/size": "1"}
+	for name, value := range map[string]string{"affected_cpus": "0", "scaling_governor": "performance", "scaling_driver": "acpi-cpufreq"} {
+		files[policies+"0/"+name] = value + "\n"
+	}
+	links := map[string]string{}
+	for _, name := range []string{"affected_cpus", "scaling_governor", "scaling_driver"} {
+		links[policies+"1/"+name] = offline.Path
+	}
+	conditions, warnings, err := device.Conditions(sysfstest.Make(t, files, links), record.Device{Name: "x", ID: "eui.1", NUMANode: -1})
+	require.NoError(t, err)
+	assert.Equal(t, record.Conditions{Governor: "performance"}, conditions)
+	assert.Empty(t, warnings)
+}
+
 func TestGovernor(t *testing.T) {
 	type policy struct{ cpus, governor, driver, preference string }
 	for _, test := range []struct {

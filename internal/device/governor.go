@@ -1,11 +1,14 @@
 package device
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -21,7 +24,8 @@ type governing struct {
 
 // readGovernor reads the frequency policies of the CPUs
 // (Documentation/admin-guide/pm/cpufreq.rst). Policies whose CPUs are all offline do not
-// count. The result is empty if the machine does not report any, like most virtual machines.
+// count: their attributes are empty, or EBUSY since Linux 5.19 (show in drivers/cpufreq/cpufreq.c). The result is empty
+// if the machine does not report any, like most virtual machines.
 func readGovernor(a *attributes) governor {
 	const dir = "/sys/devices/system/cpu/cpufreq"
 	policies, err := a.fs.List(dir)
@@ -32,7 +36,12 @@ func readGovernor(a *attributes) governor {
 			continue // "boost", a switch for all CPUs
 		}
 		at := path.Join(dir, policy)
-		cpus := len(strings.Fields(a.at(at, "affected_cpus")))
+		affected, err := a.fs.Text(path.Join(at, "affected_cpus"))
+		if errors.Is(err, unix.EBUSY) {
+			continue
+		}
+		a.note(err)
+		cpus := len(strings.Fields(affected))
 		g := governing{name: a.at(at, "scaling_governor")}
 		if cpus == 0 || g.name == "" {
 			continue

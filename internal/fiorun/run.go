@@ -55,7 +55,7 @@ type Run struct {
 	Report []byte
 	// Duration is the time from the start of fio to its end.
 	Duration time.Duration
-	// Stopped is why the run was ended early: the cause of its context, ErrTimeout, ErrOthers or ErrGone. It is
+	// Stopped is why the run was ended early: the cause of its context, ErrTimeout or ErrOthers. It is
 	// nil for a complete run.
 	Stopped error
 	// Ended is how fio ended if it did not end well, and Messages are its complaints (": first line;
@@ -68,7 +68,7 @@ type Run struct {
 // device too much or it is gone, Run asks fio to stop. It then returns the report so far, with Stopped set. If fio
 // does not stop, it and everything that it started are killed.
 //
-// The error is a *FailedError if fio measured nothing. It matches ErrNoData if the measured figures
+// The error is a *FailedError if fio measured nothing. It matches ErrNoData or ErrGone if the measured figures
 // are fiction. It matches ErrHung, or the cause of ctx, if there is no report for that reason.
 func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 	text, err := check(r)
@@ -240,6 +240,9 @@ func (r *Run) read(report []byte, ended error, p *process) error {
 	r.Output, r.Report = out, report
 	if jobs := jobErrors(out); !measured(out) && r.Stopped == nil && (len(jobs) > 0 || r.Ended != "") {
 		return &FailedError{Ended: r.Ended, Jobs: jobs, Messages: r.Messages}
+	}
+	if errors.Is(r.Stopped, ErrGone) { // nobody knows how many of the I/Os came back without data
+		return fmt.Errorf("run fio: %w%s", r.Stopped, r.Messages)
 	}
 	if missed, all := r.withoutData(); missed > 0 {
 		return fmt.Errorf("run fio: %w (%d of %d)%s", ErrNoData, missed, all, r.Messages)

@@ -28,6 +28,10 @@ func (r Run) Steps() []record.Step {
 		if text := BufferedText(options[i]); text != "" {
 			s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnMethod, Text: text})
 		}
+		if !CountsSubmission(jobs) {
+			s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnMethod, Text: "Latencies do not count the time of submission (clat), " +
+				"while those of suites do (lat): remove lat_percentiles=0 and what disables latencies from the job."})
+		}
 		if i < len(asked) && len(asked[i]) > len(jobs) { // fio summed sections, and prints only the options of the first
 			s.Plan = planOfSections(asked[i])
 		} else {

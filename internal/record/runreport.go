@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -51,6 +52,15 @@ func (r *RunReport) TargetText() string {
 
 // Imported reports whether the run was made from fio's own output, so that its conditions are unknown.
 func (r *RunReport) Imported() bool { return r.Suite == ImportedSuite }
+
+// ownJobPrefix begins the names of suites that are job files of the user.
+const ownJobPrefix = "job-"
+
+// OwnJobName returns the name of the suite that is the user's job file with the given name.
+func OwnJobName(file string) string { return ownJobPrefix + strings.ReplaceAll(file, " ", "-") }
+
+// OwnJob reports whether a job file of the user was run, and not a suite.
+func (r *RunReport) OwnJob() bool { return strings.HasPrefix(r.Suite, ownJobPrefix) }
 
 // Complete reports whether the run completed.
 func (r *RunReport) Complete() bool {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -267,6 +268,31 @@ func TestOwnJob(t *testing.T) {
 	assert.Contains(t, r.Steps[1].JobFile, "filename="+target.Path+"\n")
 	assert.Contains(t, r.Steps[1].JobFile, "offset=2097152\n", "from the beginning of what may be used")
 	assert.Contains(t, r.Engine, "fio-3.")
+}
+
+// Jobs that begin later take longer than their own time: they are not stopped for that.
+func TestOwnJobThatBeginsLater(t *testing.T) {
+	for _, later := range []string{"startdelay=300", "wait_for=a"} {
+		s, err := suite.OwnJob("late.fio", strings.NewReader("[a]\nrw=read\nruntime=60\n[b]\nrw=read\nruntime=60\n"+later+"\n"))
+		require.NoError(t, err)
+		steps, err := s.Plan(suite.Values{}, dataFile(t))
+		require.NoError(t, err)
+		assert.Zero(t, steps[0].Expected, later)
+	}
+}
+
+// Latencies of a user's job are those of suites (lat), unless the file says otherwise, which is then told.
+func TestLatenciesOfAnOwnJob(t *testing.T) {
+	for file, want := range map[string]bool{"": false, "lat_percentiles=1\n": false, "lat_percentiles=0\n": true, "gtod_reduce=1\n": false} {
+		s, err := suite.OwnJob("job.fio", strings.NewReader("[a]\nrw=read\nsize=64k\n"+file))
+		require.NoError(t, err)
+		r, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: dataFile(t)})
+		require.NoError(t, err, file)
+		told := slices.ContainsFunc(r.Steps[0].Warnings, func(w record.Warning) bool {
+			return w.Code == record.WarnMethod && strings.Contains(w.Text, "(clat)")
+		})
+		assert.Equal(t, want, told, "%q: %+v", file, r.Steps[0].Warnings)
+	}
 }
 
 // Each group of a user's job is a separate load with its own repeats.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
@@ -21,7 +22,7 @@ func OwnJob(name string, r io.Reader) (Suite, error) {
 	if err != nil {
 		return Suite{}, fmt.Errorf("job file %s: %w", name, err)
 	}
-	s := Suite{Name: "job-" + strings.ReplaceAll(name, " ", "-"), Question: "What does the job file " + name + " measure?", Does: "The user's own fio job."}
+	s := Suite{Name: record.OwnJobName(name), Question: "What does the job file " + name + " measure?", Does: "The user's own fio job."}
 	if reasons := job.Modifies(); len(reasons) > 0 {
 		s.Writes = strings.Join(reasons, "; ")
 	}
@@ -104,11 +105,14 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 		return fmt.Errorf("%s from offset %s on do not fit into the %s of %s%s", units.Size(size), units.Size(offset), units.Size(t.SizeBytes), t.Path, taken)
 	}
 	o.OffsetBytes, o.SizeBytes = new(t.OffsetBytes+offset), new(size)
+	if effective.LatPercentiles == nil {
+		o.LatPercentiles = new(true) // as in all suites
+	}
 	return nil
 }
 
 // ownExpected returns how long the jobs take, one after the other if they wait for each
-// other; 0 if not all of them have a runtime.
+// other; 0 if not all of them have a runtime, or some begin at another time.
 func ownExpected(job fio.Job) time.Duration {
 	var all, group time.Duration
 	for i, section := range job.Sections {
@@ -116,7 +120,8 @@ func ownExpected(job fio.Job) time.Duration {
 			continue
 		}
 		o := job.Effective(i)
-		if o.Runtime == nil {
+		later := slices.ContainsFunc(o.Extra, func(x fio.Option) bool { return x.Key == "startdelay" || x.Key == "wait_for" })
+		if o.Runtime == nil || later {
 			return 0
 		}
 		if o.Stonewall != nil && *o.Stonewall {

@@ -98,7 +98,7 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 	if err != nil {
 		return nil, err
 	}
-	setAside := ""
+	setAside, replaced := "", int64(0)
 	existing, err := openFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -112,14 +112,19 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 		if existing.fits(o.SizeBytes, free+existing.sizeBytes) {
 			return existing, nil
 		}
-		free += existing.sizeBytes
+		replaced = existing.sizeBytes
 		if err := existing.Close(); err != nil {
 			return nil, err
 		}
 	}
-	size, err := mayMake(path, o.SizeBytes, free)
+	size, err := mayMake(path, o.SizeBytes, free+replaced)
 	if err != nil {
 		return nil, err
+	}
+	if plannedBytes(o.SizeBytes, free) < size { // the new file is filled beside the old one, which nobody needs
+		if err := removeOurs(path); err != nil {
+			return nil, err
+		}
 	}
 	if err := makeFile(ctx, path, size, o); err != nil {
 		return nil, err
@@ -130,6 +135,17 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 	}
 	f.Filled, f.SetAside = size, setAside
 	return f, nil
+}
+
+// removeOurs removes the probe file at path.
+func removeOurs(path string) error {
+	switch ours, err := IsOurs(path); { // another file may have taken its place
+	case err != nil:
+		return err
+	case !ours:
+		return fmt.Errorf("replace %s: %w", path, ErrForeign)
+	}
+	return os.Remove(path)
 }
 
 // fits reports whether the file is at most as large as wanted and at least as large as one that

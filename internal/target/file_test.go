@@ -452,6 +452,24 @@ func TestSizeFollowsTheOptions(t *testing.T) {
 	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
 }
 
+// A full disk is why somebody asks for a smaller file. There is no room for both then.
+func TestSmallerFileOnAFullDisk(t *testing.T) {
+	dir := testenv.Ext4(t, 2<<30)
+	f, err := target.PrepareFile(t.Context(), dir, target.FileOptions{SizeBytes: 1 << 30})
+	require.NoError(t, err)
+	require.Greater(t, f.SizeBytes(), int64(170*mib))
+	require.NoError(t, f.Close())
+	ballast, err := os.Create(filepath.Join(dir, "ballast"))
+	require.NoError(t, err)
+	require.NoError(t, unix.Fallocate(int(ballast.Fd()), 0, 0, testenv.FreeBytes(t, dir)-8*mib))
+	require.NoError(t, ballast.Close())
+
+	f = prepare(t, dir, target.FileOptions{SizeBytes: 16 * mib})
+	assert.EqualValues(t, 16*mib, f.SizeBytes())
+	assert.EqualValues(t, 16*mib, f.Filled)
+	assert.Equal(t, []string{"ballast", "lost+found", target.FileName}, testenv.Names(t, dir))
+}
+
 func TestAtMostATenthOfTheFreeSpace(t *testing.T) {
 	dir := testenv.Ext4(t, 400*mib)
 	o := target.FileOptions{SizeBytes: 1 << 30}

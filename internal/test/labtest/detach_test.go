@@ -97,7 +97,7 @@ func endsEarly(t *testing.T, m *lab.Machine, p *lab.Process, engine string) lab.
 	require.NoError(t, err)
 	assert.Equal(t, 1, ended.ExitCode, "%+v", ended)
 	// The kernel returns several errors for this. For a while it returns none, but no data either.
-	assert.Regexp(t, "ssdprobe: run mixed: step "+engine+"-random-mixed-qd16: (run fio: .*the target went away|an I/O failed: job .*: E)", ended.Stderr)
+	assert.Regexp(t, "ssdprobe: run mixed: step "+engine+"-random-mixed-qd16: (run fio: .*(the target went away|the device is gone)|an I/O failed: job .*: E)", ended.Stderr)
 	assert.False(t, running(t, m, "fio"), "fio is left behind")
 	return ended
 }

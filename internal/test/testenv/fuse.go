@@ -23,6 +23,7 @@ type Remote struct {
 	silent  atomic.Bool
 	asked   atomic.Bool
 	full    atomic.Bool
+	failing atomic.Int32 // errno of reads
 	holders []*exec.Cmd
 	reads   reads
 }
@@ -76,6 +77,9 @@ func (r *Remote) FallSilent() { r.silent.Store(true) }
 // FailCloses makes each close of the file return EDQUOT from now on, like an NFS server that has no space for what was
 // written. Call it before the first close.
 func (r *Remote) FailCloses() { r.full.Store(true) }
+
+// FailReads makes each read fail from now on.
+func (r *Remote) FailReads(errno unix.Errno) { r.failing.Store(int32(errno)) }
 
 // HoldReads lets n more reads through and makes the next one wait, like a drive that hangs, until release is called. It
 // tells when that read came.
@@ -216,6 +220,9 @@ func (r *Remote) serve(fd int, mode, rdev uint32) {
 			order.PutUint32(answer[8:], 1)
 		case fuseRead: // struct fuse_read_in: the size after handle and offset
 			r.reads.wait()
+			if errno = unix.Errno(r.failing.Load()); errno != 0 {
+				break
+			}
 			answer = make([]byte, order.Uint32(request[headerBytes+16:]))
 			_, _ = rand.Read(answer) // never fails
 		case fuseFlush:
