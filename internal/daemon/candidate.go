@@ -204,14 +204,18 @@ func (w *watch) remembered(now wanted) wanted {
 	return now
 }
 
-// keepWatched adds the targets that are watched now.
-func (d *Daemon) keepWatched(targets map[string]wanted) {
+// keepWatched adds the targets that are watched now. How they are probed is up to the configuration, which may have
+// changed, also while the host cannot be examined: rounds in quiet hours would be a surprise.
+func (d *Daemon) keepWatched(c config.Config, targets map[string]wanted) {
 	for id, w := range d.current() {
-		if _, ok := targets[id]; !ok {
-			w.mu.Lock()
-			targets[id] = wanted{spec: w.spec, seen: w.seen}
-			w.mu.Unlock()
+		if _, ok := targets[id]; ok {
+			continue
 		}
+		w.mu.Lock()
+		kept := want(c, measure.Subject{Target: w.spec.Target, LockID: w.spec.LockID}, record.CollectorStatus{})
+		kept.spec.Unresolved, kept.seen = w.spec.Unresolved, w.seen
+		w.mu.Unlock()
+		targets[id] = kept
 	}
 }
 

@@ -120,7 +120,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 	d.note(start, seen, answers, err)
 	wanted := d.resolve(answers)
 	if !seen.complete { // watched targets may still exist
-		d.keepWatched(wanted)
+		d.keepWatched(c, wanted)
 	}
 	for id, w := range d.current() {
 		if _, ok := wanted[id]; !ok && ctx.Err() == nil {

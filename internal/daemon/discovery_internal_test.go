@@ -67,6 +67,14 @@ func TestAScanThatHangsEndsNothing(t *testing.T) {
 	assert.Contains(t, d.current(), "s1")
 	assert.Equal(t, readers, b.current())
 	assert.Equal(t, record.ControllerDrive, b.status(sata()).Kind)
+
+	// A new configuration holds all the same.
+	d.config.Admission.MaxInFlight = new(int64(7))
+	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+	require.Contains(t, d.discovered.Error, "has not returned yet")
+	require.Contains(t, d.current(), "s1")
+	assert.Equal(t, d.config.Admission, d.current()["s1"].spec.Admission)
+	assert.True(t, d.current()["s1"].spec.Unresolved)
 }
 
 // A node to which volumes are attached all the time does not fill its disk with what is stored of them.
