@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/state"
@@ -95,6 +96,17 @@ func TestReportOfSeveralFiles(t *testing.T) {
 
 	page := in("report", a, b, "-o", "html")
 	assert.Equal(t, 2, strings.Count(page.stdout, "<article"))
+}
+
+// Figures as CSV have no place for a verdict, which is the reason of the exit code of a run.
+func TestComparisonBesideCSV(t *testing.T) {
+	before, after := stored("A1", 20_000), stored("A2", 10_000)
+	d := asFile(t, "d.json", report.NewDocument(after, new(compare.Pair(before, after, 0.2))))
+	text, csv := in("report", d), in("report", d, "-o", "csv")
+	require.Contains(t, text.stdout, "slower")
+	assert.NotContains(t, csv.stdout, "slower")
+	require.NotEmpty(t, csv.stderr)
+	assert.True(t, strings.HasSuffix(text.stdout, csv.stderr), csv.stderr)
 }
 
 func TestReportReadsStandardInput(t *testing.T) {

@@ -205,6 +205,9 @@ func TestWrongUsageOfSuites(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--job: is run instead of a suite":                       {"run", "quick", "--job", job, "-t", "/"},
 		"--job: open /no/such/file":                              {"run", "--job", "/no/such/file", "-t", "/"},
+		"--job: want a file, not standard input":                 {"run", "--job", "-", "-t", "/"},
+		"--spec: want a file, not standard input":                {"run", "quick", "--spec", "-", "-t", "/"},
+		"--output: --dry-run prints text or json, not markdown":  {"run", "quick", "--dry-run", "-o", "markdown", "-t", "/"},
 		"--spec: the file has no figures; want those of":         {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
 		"--spec: is for suites of fio":                           {"run", "--spec", "x", "-t", "/"},
 		"--destroy: is for suites of fio":                        {"run", "--destroy", "x", "-t", "/"},
