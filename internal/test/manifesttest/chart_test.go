@@ -102,6 +102,7 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"config.fleet.enabled=yes":                        `'/config/fleet/enabled': got string, want boolean`,
 		"config.fleet.lease=":                             `'/config/fleet/lease': '' does not match pattern`,
 		"config.listen={:80}":                             "config.listen: leave it out; the probes, ",
+		"config.node=storage-7":                           "config.node: leave it out; the chart sets it to the name of the node, by SSDPROBE_NODE",
 		"priorityClass.create=no":                         `'/priorityClass/create': got string, want boolean`,
 		"priorityClass.value=null":                        `'/priorityClass': missing property 'value'`,
 		"priorityClass.value=2000000000":                  `'/priorityClass/value': maximum: got 2`,

@@ -113,7 +113,7 @@ func TestTellingTheClusterNeedsTheseRightsOnly(t *testing.T) {
 		assert.Equal(t, taint(1), rulesOf(t, all, want))
 		assert.True(t, *all.daemonSet(t).Spec.Template.Spec.AutomountServiceAccountToken)
 	}
-	for _, set := range []string{"config.kubernetes.enabled=false,config.kubernetes.taint=NoSchedule", "config.kubernetes.enabled=true,config.kubernetes.kubeconfig=/etc/ssdprobe/kubeconfig"} {
+	for _, set := range []string{"config.kubernetes.enabled=false,config.kubernetes.taint=NoSchedule", "config.kubernetes.enabled=true,config.kubernetes.kubeconfig=/etc/kube/config," + extraMount("/etc/kube")} {
 		all := helm(t, "--set", set)
 		assert.Empty(t, rulesOf(t, all, "ssdprobe"), set)
 		assert.Equal(t, slices.Sorted(maps.Keys(helm(t).withoutHooks())), slices.Sorted(maps.Keys(all)), "nothing is added by %s", set)
