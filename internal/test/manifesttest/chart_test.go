@@ -106,6 +106,7 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"cleanup=null":                                    `missing property 'cleanup'`,
 		"cleanup.enabled=null":                            `'/cleanup': missing property 'enabled'`,
 		"cleanup.enabled=no":                              `'/cleanup/enabled': got string, want boolean`,
+		"enabled=no":                                      `'/enabled': got string, want boolean`,
 		"priorityClass.create=no":                         `'/priorityClass/create': got string, want boolean`,
 		"priorityClass.value=null":                        `'/priorityClass': missing property 'value'`,
 		"priorityClass.value=2000000000":                  `'/priorityClass/value': maximum: got 2`,

@@ -43,6 +43,14 @@ labels:
 {{- end -}}
 {{- end }}
 
+{{- /* Refuses a chart without the files that an object is made of: (list $ KEY FILES). */ -}}
+{{- define "ssdprobe.hasFiles" -}}
+{{- if not ((index . 0).Files.Glob (index . 2)) -}}
+{{- $key := index . 1 -}}
+{{- fail (printf "%s: the folder %s is missing from the chart; `helm package` includes it, and %s=false does without" $key (dir (index . 2)) $key) -}}
+{{- end -}}
+{{- end }}
+
 {{- /* The mode, refused when unknown. */ -}}
 {{- define "ssdprobe.mode" -}}
 {{- if not (has .Values.mode (list "raw-devices" "files")) -}}
