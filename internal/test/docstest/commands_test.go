@@ -130,6 +130,7 @@ var elsewhere = map[string]string{
 	"helm upgrade ssdprobe":                     "internal/test/clustertest TestCluster",
 	"helm test ssdprobe":                        "internal/test/clustertest TestCluster",
 	"helm uninstall ssdprobe":                   "internal/test/clustertest TestCluster",
+	"helm package deploy/helm/ssdprobe":         "internal/test/manifesttest TestChartIsADependency",
 }
 
 func TestEveryCommandOfTheDocumentsIsRunOrItIsSaidWhyNot(t *testing.T) {

@@ -134,7 +134,7 @@ func TestChartFollowsTheConfigurationOfTheFleet(t *testing.T) {
 	require.Len(t, ports, 1)
 	assert.Contains(t, ports[0], "8443 to [{nil nil &IPBlock{CIDR:192.0.2.1/32")
 
-	byFile := helm(t, "--set", "config.fleet.enabled=true,config.fleet.kubeconfig=/etc/ssdprobe/kubeconfig")
+	byFile := helm(t, "--set", "config.fleet.enabled=true,config.fleet.kubeconfig=/etc/kube/config,"+extraMount("/etc/kube"))
 	policy, ok := byFile["*v1.NetworkPolicy ssdprobe"].(*networkingv1.NetworkPolicy)
 	require.True(t, ok)
 	assert.NotEmpty(t, policy.Spec.Egress, "the way to the API server of the file")

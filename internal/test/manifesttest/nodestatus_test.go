@@ -7,10 +7,12 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -113,7 +115,7 @@ func TestTellingTheClusterNeedsTheseRightsOnly(t *testing.T) {
 		assert.Equal(t, taint(1), rulesOf(t, all, want))
 		assert.True(t, *all.daemonSet(t).Spec.Template.Spec.AutomountServiceAccountToken)
 	}
-	for _, set := range []string{"config.kubernetes.enabled=false,config.kubernetes.taint=NoSchedule", "config.kubernetes.enabled=true,config.kubernetes.kubeconfig=/etc/ssdprobe/kubeconfig"} {
+	for _, set := range []string{"config.kubernetes.enabled=false,config.kubernetes.taint=NoSchedule", "config.kubernetes.enabled=true,config.kubernetes.kubeconfig=/etc/kube/config," + extraMount("/etc/kube")} {
 		all := helm(t, "--set", set)
 		assert.Empty(t, rulesOf(t, all, "ssdprobe"), set)
 		assert.Equal(t, slices.Sorted(maps.Keys(helm(t).withoutHooks())), slices.Sorted(maps.Keys(all)), "nothing is added by %s", set)
@@ -201,7 +203,15 @@ func TestUninstallCleansUp(t *testing.T) {
 	}, hooks)
 	job, ok := all["*v1.Job ssdprobe-cleanup"].(*batchv1.Job)
 	require.True(t, ok)
-	assert.Greater(t, *job.Spec.ActiveDeadlineSeconds, int64(300), "it outlasts the patience of helm")
+	// When helm no longer waits, it deletes the account of a Job that still runs.
+	document := read(t, at("docs", "install-kubernetes.md"))
+	timeouts := regexp.MustCompile(`helm uninstall ssdprobe --namespace ssdprobe --timeout (\w+)`).FindAllStringSubmatch(document, -1)
+	require.NotEmpty(t, timeouts)
+	for _, timeout := range timeouts {
+		patience, err := time.ParseDuration(timeout[1])
+		require.NoError(t, err)
+		assert.Greater(t, patience.Seconds(), float64(*job.Spec.ActiveDeadlineSeconds))
+	}
 	pod := job.Spec.Template.Spec
 	assert.Equal(t, "ssdprobe-cleanup", pod.ServiceAccountName)
 	assert.True(t, *pod.SecurityContext.RunAsNonRoot)
@@ -214,6 +224,33 @@ func TestUninstallCleansUp(t *testing.T) {
 	_, stderr, err := try(t, "env", append([]string{"-i", program(t)}, pod.Containers[0].Args...)...)
 	require.Error(t, err)
 	assert.Contains(t, stderr, "no service account of a cluster here")
+}
+
+// Argo CD makes hooks of its own of those after an uninstall, and may wait for them for ever.
+func TestTheCleanupCanBeLeftOut(t *testing.T) {
+	t.Parallel()
+	const told = "config.kubernetes.enabled=true,config.kubernetes.taint=NoSchedule"
+	without := helm(t, "--set", told+",cleanup.enabled=false")
+	for name, object := range without {
+		assert.NotContains(t, object.GetAnnotations(), "helm.sh/hook", name)
+	}
+	assert.Equal(t, helm(t, "--set", told).withoutHooks().texts(t), without.texts(t))
+}
+
+// What is deleted by hand after a failed Job is what the chart may leave.
+func TestTheDocumentDeletesWhatTheCleanupLeaves(t *testing.T) {
+	t.Parallel()
+	document := read(t, at("docs", "install-kubernetes.md"))
+	remains := regexp.MustCompile(`(?m)^    kubectl --namespace ssdprobe delete --ignore-not-found (job/.*)$`).FindStringSubmatch(document)
+	require.NotNil(t, remains)
+	var want []string
+	for name, object := range helm(t, "--set", "config.kubernetes.enabled=true") {
+		if object.GetAnnotations()["helm.sh/hook"] != "" {
+			kind, name, _ := strings.Cut(strings.TrimPrefix(name, "*v1."), " ")
+			want = append(want, strings.ToLower(kind)+"/"+name)
+		}
+	}
+	assert.ElementsMatch(t, want, strings.Fields(remains[1]))
 }
 
 // Applied like the rest, the hooks would at once remove what the daemons set.

@@ -159,6 +159,19 @@ func TestChartFindsMoreThanAThousandNodes(t *testing.T) {
 	assert.NotContains(t, notes(t, "--set", "podMonitor.enabled=true"), warning)
 }
 
+// OpenShift refuses the pods until their account may use a constraint that allows them.
+func TestChartSaysWhatOpenShiftNeeds(t *testing.T) {
+	t.Parallel()
+	document := read(t, at("docs", "install-kubernetes.md"))
+	openShift := []string{"--namespace", "ssdprobe", "--api-versions", "security.openshift.io/v1", "--set"}
+	for mode, constraint := range map[string]string{"raw-devices": "privileged", "files": "nonroot-v2"} {
+		command := "oc adm policy add-scc-to-user " + constraint + " -z ssdprobe -n ssdprobe\n"
+		assert.Contains(t, notes(t, append(openShift, "mode="+mode)...), command)
+		assert.NotContains(t, notes(t, "--set", "mode="+mode), "oc adm", "elsewhere")
+		assert.Contains(t, document, "\n    "+command)
+	}
+}
+
 // notes returns what `helm install` tells the user. Only a cluster makes it print that, so a copy of the chart has the
 // notes as an object.
 func notes(t *testing.T, args ...string) string {

@@ -3,6 +3,7 @@ package manifesttest
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,22 @@ func TestNoPodsForNodesThatAreNone(t *testing.T) {
 		node[key] = value
 		assert.False(t, selector.Matches(node), key)
 	}
+}
+
+// Nor would the rollout of the DaemonSet that removes the remains ever be complete. It goes to all others that ssdprobe may have been on.
+func TestTheRemovalGoesWherePodsRun(t *testing.T) {
+	t.Parallel()
+	removal, _ := block(t, "apiVersion: apps/v1")
+	set, ok := decode(t, removal).(*appsv1.DaemonSet)
+	require.True(t, ok)
+	terms := func(set *appsv1.DaemonSet) []corev1.NodeSelectorRequirement {
+		require.NotNil(t, set.Spec.Template.Spec.Affinity)
+		all := set.Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+		require.Len(t, all, 1)
+		return all[0].MatchExpressions
+	}
+	want := slices.DeleteFunc(terms(kustomize(t, "raw-devices").daemonSet(t)), func(e corev1.NodeSelectorRequirement) bool { return e.Key == "ssdprobe/watch" })
+	assert.Equal(t, want, terms(set))
 }
 
 // With an overridden name, the objects of the test have it too, and no object has the name of the release.

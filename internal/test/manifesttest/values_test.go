@@ -57,8 +57,7 @@ func TestChartHandsTheConfigurationOn(t *testing.T) {
 	require.NotEqual(t, whole, withoutListen)
 	for _, configuration := range []string{
 		withoutListen,
-		`node: "007"
-fill_rate: 134217729
+		`fill_rate: 134217729
 fallback_file: false
 devices: {include: [{id: "5002e38", max_size: 1TB}, {model: "true"}], exclude: null}
 files: [{path: /srv/data, size: 16MiB}]
@@ -148,4 +147,27 @@ func TestChartRefusesAHostRootOnNoVolume(t *testing.T) {
 	}
 	assert.Equal(t, "/host", helm(t, "--set", "config.host_root=/host,"+extraMount("/host")+",extraVolumeMounts[0].readOnly=true").config(t).HostRoot)
 	assert.Equal(t, "/", helm(t, "--set", "config.host_root=/").config(t).HostRoot)
+}
+
+// Without the file, the daemon logs an error at each request: there are no leases, no condition and no taint.
+func TestChartRefusesAKubeconfigOnNoVolume(t *testing.T) {
+	t.Parallel()
+	for _, section := range []string{"fleet", "kubernetes"} {
+		set := "config." + section + ".enabled=true,config." + section + ".kubeconfig=/etc/kube/config"
+		for _, more := range []string{"", "," + extraMount("/etc/kubeconfigs")} {
+			_, stderr, err := try(t, tool(t, "helm"), template("--set", set+more)...)
+			require.Error(t, err, set+more)
+			assert.Contains(t, stderr, "config."+section+`.kubeconfig: no volume is mounted at "/etc/kube/config"; leave it out, `)
+			assert.Contains(t, stderr, ", or mount one by extraVolumes and extraVolumeMounts")
+		}
+		for _, mounted := range []string{"/etc/kube", "/etc/kube/config"} { // the second by subPath
+			assert.Contains(t, helm(t, "--set", set+","+extraMount(mounted)+",extraVolumeMounts[0].readOnly=true"), "*v1.DaemonSet ssdprobe")
+		}
+		helm(t, "--set", "config."+section+".enabled=false,config."+section+".kubeconfig=/etc/kube/config")
+		// The node has this directory, and the volume of a pod is empty.
+		const state = ".kubeconfig=/var/lib/ssdprobe/kubeconfig"
+		helm(t, "--set", "config."+section+".enabled=true,config."+section+state)
+		_, _, err := try(t, tool(t, "helm"), template("--set", "mode=files,config."+section+".enabled=true,config."+section+state)...)
+		require.Error(t, err)
+	}
 }

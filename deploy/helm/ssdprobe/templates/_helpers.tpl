@@ -43,6 +43,14 @@ labels:
 {{- end -}}
 {{- end }}
 
+{{- /* Refuses a chart without the files that an object is made of: (list $ KEY FILES). */ -}}
+{{- define "ssdprobe.hasFiles" -}}
+{{- if not ((index . 0).Files.Glob (index . 2)) -}}
+{{- $key := index . 1 -}}
+{{- fail (printf "%s: the folder %s is missing from the chart; `helm package` includes it, and %s=false does without" $key (dir (index . 2)) $key) -}}
+{{- end -}}
+{{- end }}
+
 {{- /* The mode, refused when unknown. */ -}}
 {{- define "ssdprobe.mode" -}}
 {{- if not (has .Values.mode (list "raw-devices" "files")) -}}
@@ -67,6 +75,9 @@ the probes, the NetworkPolicy and the PodMonitor of this chart need port 10040 o
 {{- if hasKey $given "listen" -}}
 {{- fail (printf "config.listen: leave it out; %s" (include "ssdprobe.port" .)) -}}
 {{- end -}}
+{{- if $given.node -}}
+{{- fail "config.node: leave it out; the chart sets it to the name of the node, by SSDPROBE_NODE" -}}
+{{- end -}}
 {{- $files := eq (include "ssdprobe.mode" .) "files" -}}
 {{- $needed := dict "fallback_file" false -}}
 {{- if $files -}}
@@ -89,6 +100,14 @@ the probes, the NetworkPolicy and the PodMonitor of this chart need port 10040 o
 {{- if ne (clean ($config.host_root | default "/")) "/" -}}
 {{- range list "sys" "proc" "dev" -}}{{- /* the container's own are below / alone */ -}}
 {{- include "ssdprobe.onVolume" (dict "root" $ "key" "host_root" "path" (printf "%s/%s" (clean $config.host_root) .) "readOnly" true) -}}
+{{- end -}}
+{{- end -}}
+{{- /* The volume of a pod is empty, a directory of the node may have a kubeconfig. */ -}}
+{{- $ofTheNode := ternary (list) $locked $files -}}
+{{- range list "fleet" "kubernetes" -}}
+{{- $section := get $config . | default dict -}}
+{{- if $section.enabled -}}
+{{- include "ssdprobe.onVolume" (dict "root" $ "key" (printf "%s.kubeconfig" .) "path" $section.kubeconfig "volumes" $ofTheNode "readOnly" true) -}}
 {{- end -}}
 {{- end -}}
 {{- $config | toYaml -}}
