@@ -33,8 +33,10 @@ func describe(o Options, t tools) (*hardware, error) {
 		return h, err
 	}
 	root := h.inherit(initramfs)
+	// One thread for all processors of the guest: with one for each, a processor that waits for another spins while this
+	// host has no CPU for the other.
 	h.add("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-		"-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand",
+		"-machine", "q35", "-accel", "tcg,thread=single", "-cpu", "qemu64,+rdrand",
 		"-smp", fmt.Sprintf("%d,sockets=%d,cores=1,threads=1", o.CPUs, o.CPUs), "-m", fmt.Sprintf("%dM", o.MemoryMiB),
 		"-kernel", t.kernel, "-initrd", fmt.Sprintf("/proc/self/fd/%d", root),
 		"-append", strings.Join(append(kernelArgs(), o.KernelArgs...), " "))
