@@ -186,6 +186,8 @@ function(config) {
                 label_replace(ssdprobe_drive_uncorrectable_sectors - min_over_time(ssdprobe_drive_uncorrectable_sectors[1d]), "sectors", "uncorrectable", "", "")
               or
                 label_replace(ssdprobe_drive_pending_sectors - min_over_time(ssdprobe_drive_pending_sectors[1d]), "sectors", "pending", "", "")
+              or
+                label_replace(ssdprobe_drive_reallocated_sectors - min_over_time(ssdprobe_drive_reallocated_sectors[1d]), "sectors", "reallocated", "", "")
             ) > 0
         )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
@@ -196,7 +198,7 @@ function(config) {
       annotations: {
         summary: 'A drive has new media errors.',
         description: text.drive + |||
-          {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read than a day ago.{{ else -}}
+          {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read, or has replaced, than a day ago.{{ else -}}
           had {{ printf "%.0f" $value }} unrecovered data integrity errors in the last 24 hours
           {{- with printf "ssdprobe_nvme_media_errors_total{instance=%q,id=%q,controller=%q}"
           $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value | printf "%.0f" }} in the drive's life{{ end }}: data could not be read.{{ end }}
