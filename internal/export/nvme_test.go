@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -245,6 +246,20 @@ func TestADriveThatSleepsHasNoFigures(t *testing.T) {
 	assert.Equal(t, map[string]int{"ssdprobe_drive_asleep": 1}, count())
 	s.Controllers[0].Disk = nil
 	assert.Empty(t, count())
+}
+
+// The alert about growing errors would fire each time that the drive's firmware counts a sector which is none.
+func TestAPendingSectorThatComesAndGoesByItself(t *testing.T) {
+	pending := func(sectors int64, flips bool) string {
+		s := recordtest.Snapshot()
+		s.Controllers = []record.Controller{sataDrive()}
+		s.Controllers[0].Disk.PendingSectors, s.Controllers[0].Disk.PendingFlips = &sectors, flips
+		_, text := exposition(t, gather(t, s, export.NewLatencies()))
+		return regexp.MustCompile(`(?m)^ssdprobe_drive_pending_sectors{.*} (\d+)$`).FindStringSubmatch(text)[1]
+	}
+	assert.Equal(t, "0", pending(1, true))
+	assert.Equal(t, "1", pending(1, false), "of a drive that counts well")
+	assert.Equal(t, "2", pending(2, true), "more than it invents")
 }
 
 // owned returns which controllers have series, and for which target.
