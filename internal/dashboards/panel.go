@@ -20,6 +20,8 @@ type Panel struct {
 	Defaults    Object // further field defaults
 	Overrides   []Object
 	Transform   []Object
+	// Step is the least time between two points, such as "1m". Empty leaves it to the data source.
+	Step string
 }
 
 // Query is one PromQL query.
@@ -48,6 +50,13 @@ func series(title, unit, description string, width int, queries ...Query) Panel 
 // from0 makes the axis begin at 0, for values whose proportion matters.
 func (p Panel) from0() Panel {
 	p.Defaults = Object{"min": 0}
+	return p
+}
+
+// counted is for the rates of counters that are read from the drive, by default once a minute. With a shorter step,
+// $__rate_interval may be too short to hold two readings.
+func (p Panel) counted() Panel {
+	p.Step = "1m"
 	return p
 }
 
