@@ -1,6 +1,9 @@
 package dashboards
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Object is a JSON object of Grafana's schema.
 type Object map[string]any
@@ -171,6 +174,14 @@ func table(title, description string, width, height int, columns []column, queri
 			{"id": "organize", "options": Object{"indexByName": order, "renameByName": names, "excludeByName": Object{}}},
 		},
 	}
+}
+
+// sortedBy sorts a table by a field that is no column, the highest first.
+func (p Panel) sortedBy(field string) Panel {
+	delete(p.Options, "sortBy")
+	sorted := Object{"id": "sortBy", "options": Object{"fields": Object{}, "sort": []Object{{"field": field, "desc": true}}}}
+	p.Transform = slices.Insert(p.Transform, 1, sorted) // after the merging, which makes the rows
+	return p
 }
 
 // DeviceURL returns the link from a row of a table to the device in it.
