@@ -205,5 +205,44 @@ function(config) {
         |||,
       },
     },
+
+    {
+      alert: 'SsdprobeNotScraped',
+      // The scrape job itself is gone: nothing says that a node is down. A job that was renamed has its
+      // instances under the new name. A federated job has no `up` here, so it is gone when all of its nodes are.
+      // It ends after a day, as by then it was meant.
+      expr: |||
+        count by (job) (
+          count by (job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m]))
+          unless on (instance) ssdprobe_build_info
+          unless on (job) (up or ssdprobe_build_info)
+        )
+      ||| % config,
+      'for': '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'Prometheus no longer scrapes ssdprobe.',
+        description: |||
+          Prometheus has no target left in scrape job {{ $labels.job }}, which had ssdprobe on {{ $value }} nodes within the last day, so their drives are not watched.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeWriteBudgetExceeded',
+      expr: |||
+        (sum by (job, instance, device, id) (increase(ssdprobe_probe_written_bytes_total[1d])) > %(writtenGiB)g * 1024 * 1024 * 1024)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'ssdprobe writes too much to a drive.',
+        description: text.drive + |||
+          was written too much: write probes wrote {{ $value | humanize1024 }}B in the last 24 hours, more than the budget of two days. This wears the drive.
+        |||,
+      },
+    },
   ],
 }

@@ -91,13 +91,13 @@ func TestGraphsOfTheFleetAreOfWhatIsChosen(t *testing.T) {
 func TestNodesThatDoNotAnswer(t *testing.T) {
 	now := time.Unix(1767225600, 0)
 	history := ""
-	for node, ago := range map[string]time.Duration{"answers": 3 * time.Minute, "silent": 50 * time.Minute} {
+	for node, ago := range map[string]time.Duration{"answers": 3 * time.Minute, "silent": 50 * time.Minute, "gone": 25 * time.Hour} {
 		history += fmt.Sprintf("instance:ssdprobe_answered_timestamp_seconds:last{job=\"ssdprobe\",instance=%q} %d %d\n", node, now.Add(-ago).Unix(), now.Unix())
 	}
 	s := promtest.StartWith(t, history+"# EOF\n")
 	count := panelOf(t, "fleet", "Now", "Nodes that do not answer").Queries[0].Expr
 	list := panelOf(t, "fleet", "How well the fleet is watched", "Nodes that do not answer").Queries[0].Expr
-	for instance, want := range map[string]string{dashboards.AnyValue: "1", "silent": "1", "answers": "0"} {
+	for instance, want := range map[string]string{dashboards.AnyValue: "1", "silent": "1", "answers": "0", "gone": "0"} {
 		chosen := map[string]string{"instance": instance}
 		counted := s.Query(t, now, choose(count, chosen))
 		require.Len(t, counted, 1)
