@@ -14,6 +14,11 @@ func driveFamilies() []family[record.Controller] {
 			func(d record.DiskHealth) (float64, bool) { return boolean(d.Asleep), true }),
 		ofDrive("ssdprobe_drive_smart_passed", gauge, "Self-assessment of a SATA or SAS drive: 1 passed, 0 failing. Absent when not reported.",
 			func(d record.DiskHealth) (float64, bool) { return flag(d.Passed) }),
+		ofDrive("ssdprobe_drive_too_hot", gauge, "1 if a SAS drive fails its self-assessment because it is too hot. 0 if it passes, or gives another reason. "+
+			"Absent when not reported, and if a SATA drive fails: it gives no reason.",
+			func(d record.DiskHealth) (float64, bool) {
+				return boolean(d.TooHot), d.Passed != nil && (*d.Passed || d.TooHot || d.Reason != "")
+			}),
 		ofDrive("ssdprobe_drive_temperature_celsius", gauge, "Temperature of a SATA or SAS drive, in degrees Celsius. Absent when not reported.",
 			func(d record.DiskHealth) (float64, bool) { return given(d.TemperatureCelsius) }),
 		ofDrive("ssdprobe_drive_percentage_used_ratio", gauge, "Share of the rated endurance of a SATA or SAS drive that is used. May exceed 1. Absent when not reported.",
