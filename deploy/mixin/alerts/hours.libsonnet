@@ -211,6 +211,7 @@ function(config) {
       // The scrape job itself is gone: nothing says that a node is down. A job that was renamed has its
       // instances under the new name. A federated job has no `up` here, so it is gone when all of its nodes are.
       // It ends after a day, as by then it was meant.
+      // It fires before SsdprobeNodeNotWatched, which it keeps back, although it is evaluated every five minutes only.
       expr: |||
         count by (job) (
           count by (job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m]))
@@ -218,7 +219,7 @@ function(config) {
           unless on (job) (up or ssdprobe_build_info)
         )
       ||| % config,
-      'for': '15m',
+      'for': '10m',
       labels: { severity: 'warning' },
       annotations: {
         summary: 'Prometheus no longer scrapes ssdprobe.',

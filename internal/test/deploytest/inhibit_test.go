@@ -282,6 +282,23 @@ func TestInhibitRules(t *testing.T) {
 	}
 }
 
+// An alert cannot keep back what was sent before it: that a job is lost has to be known before each of its nodes is told.
+func TestALostJobIsToldBeforeItsNodes(t *testing.T) {
+	var lost, node time.Duration
+	for _, g := range readRules(t, "alerts.yaml").Groups {
+		for _, r := range g.Rules {
+			switch r.Alert {
+			case "SsdprobeNotScraped": // it may have been lost just after an evaluation
+				lost = time.Duration(r.For) + time.Duration(g.Interval)
+			case "SsdprobeNodeNotWatched":
+				node = time.Duration(r.For)
+			}
+		}
+	}
+	assert.Positive(t, lost)
+	assert.LessOrEqual(t, lost, node)
+}
+
 // Alerts, labels and states in the rules have to exist: a rule with a typo inhibits nothing.
 func TestInhibitRulesNameWhatIsThere(t *testing.T) {
 	data, err := os.ReadFile(inhibitRules())
