@@ -174,6 +174,9 @@ func (p Panel) Model() Object {
 	if p.Transform != nil {
 		m["transformations"] = p.Transform
 	}
+	if p.Step != "" {
+		m["interval"] = p.Step
+	}
 	return m
 }
 

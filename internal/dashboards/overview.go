@@ -30,8 +30,8 @@ func overNodes(aggregate, recorded, ofChosen string) string {
 }
 
 // silent returns when the nodes that do not answer last did. Ten minutes are more than a restart and the time from a
-// scrape to the next evaluation of the rule.
-const silent = `instance:ssdprobe_answered_timestamp_seconds:last{instance=~"$instance"} < time() - 600`
+// scrape to the next evaluation of the rule. The rule remembers nodes for a month, for the alert about them.
+const silent = `instance:ssdprobe_answered_timestamp_seconds:last{instance=~"$instance"} < time() - 600 > time() - 86400`
 
 // findings returns the findings on chosen drives and, unless models are chosen, on their nodes.
 func findings() string {

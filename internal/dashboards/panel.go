@@ -1,6 +1,9 @@
 package dashboards
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Object is a JSON object of Grafana's schema.
 type Object map[string]any
@@ -20,6 +23,8 @@ type Panel struct {
 	Defaults    Object // further field defaults
 	Overrides   []Object
 	Transform   []Object
+	// Step is the least time between two points, such as "1m". Empty leaves it to the data source.
+	Step string
 }
 
 // Query is one PromQL query.
@@ -48,6 +53,13 @@ func series(title, unit, description string, width int, queries ...Query) Panel 
 // from0 makes the axis begin at 0, for values whose proportion matters.
 func (p Panel) from0() Panel {
 	p.Defaults = Object{"min": 0}
+	return p
+}
+
+// counted is for the rates of counters that are read from the drive, by default once a minute. With a shorter step,
+// $__rate_interval may be too short to hold two readings.
+func (p Panel) counted() Panel {
+	p.Step = "1m"
 	return p
 }
 
@@ -162,6 +174,14 @@ func table(title, description string, width, height int, columns []column, queri
 			{"id": "organize", "options": Object{"indexByName": order, "renameByName": names, "excludeByName": Object{}}},
 		},
 	}
+}
+
+// sortedBy sorts a table by a field that is no column, the highest first.
+func (p Panel) sortedBy(field string) Panel {
+	delete(p.Options, "sortBy")
+	sorted := Object{"id": "sortBy", "options": Object{"fields": Object{}, "sort": []Object{{"field": field, "desc": true}}}}
+	p.Transform = slices.Insert(p.Transform, 1, sorted) // after the merging, which makes the rows
+	return p
 }
 
 // DeviceURL returns the link from a row of a table to the device in it.

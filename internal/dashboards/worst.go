@@ -1,17 +1,26 @@
 package dashboards
 
+// rank orders what is not well: by the verdict, and then by the ratio. What only stalls or fails I/Os has no ratio, and
+// counts like one that is twice as slow.
+func rank(kind, by, selected string) string {
+	info := func(state string) string {
+		return `ssdprobe_` + kind + `_health_info{state=~"` + state + `",` + selected + `}`
+	}
+	return `(max by (` + by + `) (3000 * ` + info("severe") + ` or 2000 * ` + info("degraded") + ` or 1000 * ` + info("watch") + `)` +
+		` + on (` + by + `) max by (` + by + `) (clamp_max(ssdprobe_` + kind + `_health_slower_ratio{` + selected + `}, 999) or on (` + by + `) 2 * ` + info("watch|degraded|severe") + `))`
+}
+
 // worstOfAll shows what is slow according to the verdicts of the nodes: drives, hosts and batches.
 func worstOfAll() []Panel {
-	// A drive that only stalls or fails I/Os has no ratio, and is ranked like one that is twice as slow.
-	ranking := `topk(100, ` + withModel(`(ssdprobe_drive_health_slower_ratio{`+chosen+`} or on (job, instance, device, id) 2 * ssdprobe_drive_health_info{`+chosen+`})`) + `)`
+	ranking := `topk(100, ` + withModel(rank("drive", "job, instance, device, id", chosen)) + `)`
 	ranked := func(expr string) Query {
 		return Query{Expr: withModel(`(` + expr + `{` + chosen + `} and on (job, instance, device, id) ` + ranking + `)`)}
 	}
 	const slowHost = `ssdprobe_host_health_info{instance=~"$instance",state=~"watch|degraded|severe"}`
-	hosts := `topk(100, ` + onNodes(`(ssdprobe_host_health_slower_ratio{instance=~"$instance"} or on (job, instance) 2 * `+slowHost+`)`) + `)`
+	hosts := `topk(100, ` + onNodes(rank("host", "job, instance", `instance=~"$instance"`)) + `)`
 	ofHosts := func(expr string) Query { return Query{Expr: expr + ` and on (job, instance) ` + hosts} }
 	worst := table("Worst drives",
-		"Drives whose verdict is watch, degraded or severe, worst first: how many times slower they are than before or than their peers, with the bounds of the 95 % "+
+		"Drives whose verdict is watch, degraded or severe, the worst verdict first: how many times slower they are than before or than their peers, with the bounds of the 95 % "+
 			"interval, since when, and what shows it (witnesses). A drive that only stalls or fails I/Os has no ratio. Click a device to open its dashboard. Empty if all "+
 			"drives are well.",
 		24, 10, []column{
@@ -21,16 +30,16 @@ func worstOfAll() []Panel {
 			{field: "Value #B", name: "Since", unit: "dateTimeFromNow"},
 		},
 		ranked(`ssdprobe_drive_health_slower_ratio`), ranked(`1000 * ssdprobe_drive_health_since_timestamp_seconds`), ranked(`ssdprobe_drive_health_info`),
-		ranked(`ssdprobe_drive_health_slower_ratio_lower`), ranked(`ssdprobe_drive_health_slower_ratio_upper`))
+		ranked(`ssdprobe_drive_health_slower_ratio_lower`), ranked(`ssdprobe_drive_health_slower_ratio_upper`), Query{Expr: ranking}).sortedBy("Value #F")
 	return []Panel{
 		worst,
-		table("Hosts", "Nodes whose verdict is watch, degraded or severe, worst first: how many times slower than before nearly all their drives are. No drive is blamed for "+
+		table("Hosts", "Nodes whose verdict is watch, degraded or severe, the worst verdict first: how many times slower than before nearly all their drives are. No drive is blamed for "+
 			"that. Witnesses: what shows it. Since: when it began. Empty if no node is slower.", 12, 8, []column{
 			{field: "instance", name: "Node"}, {field: "state", name: "Verdict"}, {field: "witnesses", name: "Witnesses"},
 			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #C", name: "Since", unit: "dateTimeFromNow"}, {field: "Value #B", name: "Drives", unit: "none"},
 		},
 			ofHosts(`ssdprobe_host_health_slower_ratio{instance=~"$instance"}`), ofHosts(`count by (job, instance) (ssdprobe_target_up{instance=~"$instance"})`),
-			ofHosts(`1000 * ssdprobe_host_health_since_timestamp_seconds{instance=~"$instance"}`), ofHosts(slowHost)),
+			ofHosts(`1000 * ssdprobe_host_health_since_timestamp_seconds{instance=~"$instance"}`), ofHosts(slowHost), Query{Expr: hosts}).sortedBy("Value #E"),
 		table("Batches", "Drives of one model on one node that got slower within an hour of each other, worst first. Look for what they have in common. Empty if there are none.", 12, 8, []column{
 			{field: "instance", name: "Node"}, {field: "model", name: "Model"},
 			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #B", name: "Drives", unit: "none"},

@@ -14,6 +14,11 @@ func driveFamilies() []family[record.Controller] {
 			func(d record.DiskHealth) (float64, bool) { return boolean(d.Asleep), true }),
 		ofDrive("ssdprobe_drive_smart_passed", gauge, "Self-assessment of a SATA or SAS drive: 1 passed, 0 failing. Absent when not reported.",
 			func(d record.DiskHealth) (float64, bool) { return flag(d.Passed) }),
+		ofDrive("ssdprobe_drive_too_hot", gauge, "1 if a SAS drive fails its self-assessment because it is too hot. 0 if it passes, or gives another reason. "+
+			"Absent when not reported, and if a SATA drive fails: it gives no reason.",
+			func(d record.DiskHealth) (float64, bool) {
+				return boolean(d.TooHot), d.Passed != nil && (*d.Passed || d.TooHot || d.Reason != "")
+			}),
 		ofDrive("ssdprobe_drive_temperature_celsius", gauge, "Temperature of a SATA or SAS drive, in degrees Celsius. Absent when not reported.",
 			func(d record.DiskHealth) (float64, bool) { return given(d.TemperatureCelsius) }),
 		ofDrive("ssdprobe_drive_percentage_used_ratio", gauge, "Share of the rated endurance of a SATA or SAS drive that is used. May exceed 1. Absent when not reported.",
@@ -27,8 +32,9 @@ func driveFamilies() []family[record.Controller] {
 			func(d record.DiskHealth) (float64, bool) { return given(d.PowerCycles) }),
 		ofDrive("ssdprobe_drive_reallocated_sectors", gauge, "Sectors that a SATA drive replaced with spare ones, or grown defects of a SAS drive. Absent when not reported.",
 			func(d record.DiskHealth) (float64, bool) { return given(d.ReallocatedSectors) }),
-		ofDrive("ssdprobe_drive_pending_sectors", gauge, "Sectors of a SATA or SAS drive that could not be read and are waiting to be replaced. Absent when not reported.",
-			func(d record.DiskHealth) (float64, bool) { return given(d.PendingSectors) }),
+		ofDrive("ssdprobe_drive_pending_sectors", gauge, "Sectors of a SATA or SAS drive that could not be read and are waiting to be replaced. "+
+			"0 in place of 1 for the Crucial MX500 and related drives, which report 1 at times without a cause. Absent when not reported.",
+			func(d record.DiskHealth) (float64, bool) { return given(d.Pending()) }),
 		ofDrive("ssdprobe_drive_uncorrectable_sectors", gauge, "Sectors that a SATA or SAS drive found unreadable in its own checks. Absent when not reported.",
 			func(d record.DiskHealth) (float64, bool) { return given(d.UncorrectableSectors) }),
 	}

@@ -24,7 +24,7 @@ func TestEveryFieldOfHealthIsExported(t *testing.T) {
 	}
 	check := func(field string, whole, without func(*record.Controller)) {
 		// These have no metrics: the time of the reading, the identity, the namespaces, how reliable a count is, and reasons in words.
-		if !slices.Contains([]string{"Time", "Identity", "Namespaces", "PendingFlips", "Reason", "TooHot"}, field) {
+		if !slices.Contains([]string{"Time", "Identity", "Namespaces", "PendingFlips", "Reason"}, field) {
 			assert.NotEqual(t, shown(whole), shown(without), "no metric shows %s", field)
 		}
 	}
@@ -43,7 +43,7 @@ func TestEveryFieldOfHealthIsExported(t *testing.T) {
 	recordtest.EachField(t, nvme, func(field string, h record.Health) { check(field, with(nvme()), with(h)) })
 	sata := func() record.DiskHealth {
 		d := *sataDrive().Disk
-		d.Asleep, d.PendingFlips, d.Reason, d.TooHot = true, true, "hot", true
+		d.Asleep, d.PendingFlips, d.Passed, d.Reason, d.TooHot = true, true, new(false), "hot", true
 		return d
 	}
 	disk := func(d record.DiskHealth) func(*record.Controller) {

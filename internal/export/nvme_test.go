@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func controllerMovements(later time.Time) []movement {
 		ofController("an interrupt far away", func(c *record.Controller) { *c.Interrupts.Remote++ }, "ssdprobe_nvme_remote_interrupts_total"),
 		ofController("every queue", func(c *record.Controller) { everyQueue(c.Interrupts) }, "ssdprobe_nvme_queue_interrupts_total"),
 		moves("a SATA drive", func(s *record.Snapshot) { s.Controllers = append(s.Controllers, sataDrive()) },
-			"ssdprobe_drive_asleep", "ssdprobe_drive_smart_passed", "ssdprobe_drive_temperature_celsius", "ssdprobe_drive_percentage_used_ratio",
+			"ssdprobe_drive_asleep", "ssdprobe_drive_smart_passed", "ssdprobe_drive_too_hot", "ssdprobe_drive_temperature_celsius", "ssdprobe_drive_percentage_used_ratio",
 			"ssdprobe_drive_power_on_seconds_total", "ssdprobe_drive_power_cycles_total", "ssdprobe_drive_reallocated_sectors",
 			"ssdprobe_drive_pending_sectors", "ssdprobe_drive_uncorrectable_sectors"),
 	}
@@ -240,11 +241,45 @@ func TestADriveThatSleepsHasNoFigures(t *testing.T) {
 		}
 		return found
 	}
-	require.Len(t, count(), 9)
+	require.Len(t, count(), 10)
 	s.Controllers[0].Disk = &record.DiskHealth{Asleep: true}
 	assert.Equal(t, map[string]int{"ssdprobe_drive_asleep": 1}, count())
 	s.Controllers[0].Disk = nil
 	assert.Empty(t, count())
+}
+
+// The alert about a failed self-assessment is critical, unless the reason is heat.
+func TestWhetherOnlyHeatFailsADrive(t *testing.T) {
+	hot := func(disk record.DiskHealth) string {
+		s := recordtest.Snapshot()
+		s.Controllers = []record.Controller{sataDrive()}
+		s.Controllers[0].Disk = &disk
+		_, text := exposition(t, gather(t, s, export.NewLatencies()))
+		found := regexp.MustCompile(`(?m)^ssdprobe_drive_too_hot{.*} (\d+)$`).FindStringSubmatch(text)
+		if found == nil {
+			return "absent"
+		}
+		return found[1]
+	}
+	assert.Equal(t, "0", hot(record.DiskHealth{Passed: new(true)}))
+	assert.Equal(t, "1", hot(record.DiskHealth{Passed: new(false), Reason: "warning - specified temperature exceeded", TooHot: true}))
+	assert.Equal(t, "0", hot(record.DiskHealth{Passed: new(false), Reason: "FAILURE PREDICTION THRESHOLD EXCEEDED"}))
+	assert.Equal(t, "absent", hot(record.DiskHealth{Passed: new(false)}), "a SATA drive does not say why")
+	assert.Equal(t, "absent", hot(record.DiskHealth{PowerCycles: new(int64)}), "a drive without a self-assessment")
+}
+
+// The alert about growing errors would fire each time that the drive's firmware counts a sector which is none.
+func TestAPendingSectorThatComesAndGoesByItself(t *testing.T) {
+	pending := func(sectors int64, flips bool) string {
+		s := recordtest.Snapshot()
+		s.Controllers = []record.Controller{sataDrive()}
+		s.Controllers[0].Disk.PendingSectors, s.Controllers[0].Disk.PendingFlips = &sectors, flips
+		_, text := exposition(t, gather(t, s, export.NewLatencies()))
+		return regexp.MustCompile(`(?m)^ssdprobe_drive_pending_sectors{.*} (\d+)$`).FindStringSubmatch(text)[1]
+	}
+	assert.Equal(t, "0", pending(1, true))
+	assert.Equal(t, "1", pending(1, false), "of a drive that counts well")
+	assert.Equal(t, "2", pending(2, true), "more than it invents")
 }
 
 // owned returns which controllers have series, and for which target.

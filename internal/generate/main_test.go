@@ -55,7 +55,7 @@ func TestTheMixinIsConfigured(t *testing.T) {
 	}
 	for _, want := range []string{
 		`ssdprobe_device_info{cluster="a"}`, `ssdprobe_host_health{state="severe",cluster="a"}`, `ssdprobe_collector_success{collector="state",cluster="a"}`,
-		`present_over_time(ssdprobe_build_info{cluster="a"}[1d])`, `{daemonset=~".*ssdprobe.*",job="k"}`, `{statistic!~"latency_p9.*"}), 1.4)`,
+		`timestamp(ssdprobe_build_info{cluster="a"})`, `{daemonset=~".*ssdprobe.*",job="k"}`, `{statistic!~"latency_p9.*"}), 1.4)`,
 	} {
 		assert.Contains(t, exprs, want)
 	}

@@ -46,7 +46,7 @@ of the same model, size, kind and engine; [the runbook](runbook.md#ssdprobedrive
 | ` + "`model_code:ssdprobe_findings:count`" + ` | number of targets and probes of a model with a finding, by code and severity; without the label model, also of nodes |
 | ` + "`model_suite_outcome:ssdprobe_runs:rate5m`" + ` | runs per second on drives of a model, by suite and outcome |
 | ` + "`model_suite:ssdprobe_runs_in_progress:count`" + ` | number of targets of a model on which a suite runs, or waits for the device |
-| ` + "`instance:ssdprobe_answered_timestamp_seconds:last`" + ` | when a node last answered Prometheus, in seconds since 1970. Absent a day later |
+| ` + "`instance:ssdprobe_answered_timestamp_seconds:last`" + ` | when a node last answered Prometheus, in seconds since 1970. Absent a month later, and a day later if Prometheus has no target for it |
 | ` + "`fleet:ssdprobe_nodes:count`" + ` | number of nodes that answer |
 | ` + "`fleet:ssdprobe_cpu:max`, `:avg`" + ` | share of a core that ssdprobe uses: on the node with the highest use, and on average |
 | ` + "`fleet:ssdprobe_memory_bytes:max`, `:avg`" + ` | the same for resident memory |

@@ -175,17 +175,13 @@ func (r *Recent) DiskWarnings(now record.DiskHealth) []record.Warning {
 	if now.PercentageUsed != nil && *now.PercentageUsed > nearlyWorn {
 		warn(record.WarnWorn, wornText, 100**now.PercentageUsed)
 	}
-	bad := func(n *int64, harmless int64, what string) {
-		if n != nil && *n > harmless {
+	bad := func(n *int64, what string) {
+		if n != nil && *n > 0 {
 			warn(record.WarnMediaErrors, "%d sectors %s: data in them may be lost", *n, what)
 		}
 	}
-	var flips int64
-	if now.PendingFlips {
-		flips = 1
-	}
-	bad(now.PendingSectors, flips, "wait to be replaced")
-	bad(now.UncorrectableSectors, 0, "cannot be read")
+	bad(now.Pending(), "wait to be replaced")
+	bad(now.UncorrectableSectors, "cannot be read")
 	if more := r.within(24*time.Hour, now.Time).sectors; more > 0 && now.ReallocatedSectors != nil {
 		warn(record.WarnMediaErrors, "%d sectors were replaced within a day, %d in all", more, *now.ReallocatedSectors)
 	}

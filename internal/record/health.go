@@ -213,6 +213,14 @@ type DiskHealth struct {
 	PendingFlips bool `json:"pending_flips,omitempty"`
 }
 
+// Pending returns PendingSectors, without the one that PendingFlips is about.
+func (d DiskHealth) Pending() *int64 {
+	if d.PendingFlips && d.PendingSectors != nil && *d.PendingSectors == 1 {
+		return new(int64)
+	}
+	return d.PendingSectors
+}
+
 // Interrupts counts the interrupts from the queues of a controller since boot.
 type Interrupts struct {
 	Time   time.Time         `json:"time"`

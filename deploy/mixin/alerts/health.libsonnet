@@ -3,7 +3,8 @@ local text = import '../text.libsonnet';
 local critical = {
   summary: 'A drive reports a critical problem.',
   description: text.drive + |||
-    {{ if not $labels.controller }}has failed its own self-assessment: it expects to break, or is too hot.
+    {{ if and (not $labels.controller) (eq $labels.condition "temperature") }}is too hot, and gives that as the reason why it fails its own self-assessment.
+    {{- else if not $labels.controller }}has failed its own self-assessment: it expects to break, or is too hot.
     {{- else if eq $labels.condition "self_test" }}has failed a self-test, and no later one as thorough has passed, says the log of controller {{ $labels.controller }}.
     {{- range printf "max(ssdprobe_nvme_power_on_seconds_total{instance=%q,id=%q,controller=%q}) - max(ssdprobe_nvme_self_test_failed_power_on_seconds{instance=%q,id=%q,controller=%q}) >= 0"
     $labels.instance $labels.id $labels.controller $labels.instance $labels.id $labels.controller | query }}
@@ -90,6 +91,8 @@ function(config) {
       expr: |||
         (
             max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition="temperature"}) == 1
+          or
+            label_replace(max by (job, instance, device, id) (ssdprobe_drive_too_hot) == 1, "condition", "temperature", "", "")
           or
             label_replace(max by (job, instance, device, id, controller) (ssdprobe_nvme_self_test_failed) == 1, "condition", "self_test", "", "")
           or

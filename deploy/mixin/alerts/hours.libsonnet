@@ -186,6 +186,8 @@ function(config) {
                 label_replace(ssdprobe_drive_uncorrectable_sectors - min_over_time(ssdprobe_drive_uncorrectable_sectors[1d]), "sectors", "uncorrectable", "", "")
               or
                 label_replace(ssdprobe_drive_pending_sectors - min_over_time(ssdprobe_drive_pending_sectors[1d]), "sectors", "pending", "", "")
+              or
+                label_replace(ssdprobe_drive_reallocated_sectors - min_over_time(ssdprobe_drive_reallocated_sectors[1d]), "sectors", "reallocated", "", "")
             ) > 0
         )
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
@@ -196,10 +198,50 @@ function(config) {
       annotations: {
         summary: 'A drive has new media errors.',
         description: text.drive + |||
-          {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read than a day ago.{{ else -}}
+          {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read, or has replaced, than a day ago.{{ else -}}
           had {{ printf "%.0f" $value }} unrecovered data integrity errors in the last 24 hours
           {{- with printf "ssdprobe_nvme_media_errors_total{instance=%q,id=%q,controller=%q}"
           $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value | printf "%.0f" }} in the drive's life{{ end }}: data could not be read.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeNotScraped',
+      // The scrape job itself is gone: nothing says that a node is down. A job that was renamed has its
+      // instances under the new name. A federated job has no `up` here, so it is gone when all of its nodes are.
+      // It ends after a day, as by then it was meant.
+      // It fires before SsdprobeNodeNotWatched, which it keeps back, although it is evaluated every five minutes only.
+      expr: |||
+        count by (job) (
+          count by (job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m]))
+          unless on (instance) ssdprobe_build_info
+          unless on (job) (up or ssdprobe_build_info)
+        )
+      ||| % config,
+      'for': '10m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'Prometheus no longer scrapes ssdprobe.',
+        description: |||
+          Prometheus has no target left in scrape job {{ $labels.job }}, which had ssdprobe on {{ $value }} nodes within the last day, so their drives are not watched.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeWriteBudgetExceeded',
+      expr: |||
+        (sum by (job, instance, device, id) (increase(ssdprobe_probe_written_bytes_total[1d])) > %(writtenGiB)g * 1024 * 1024 * 1024)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'ssdprobe writes too much to a drive.',
+        description: text.drive + |||
+          was written too much: write probes wrote {{ $value | humanize1024 }}B in the last 24 hours, more than the budget of two days. This wears the drive.
         |||,
       },
     },

@@ -7,19 +7,22 @@ function(config) {
   rules: [
     {
       alert: 'SsdprobePodsUnavailable',
-      // More missing pods than nodes that are down and have one, because those have other alerts. During a
+      // More missing pods than nodes that are down and have one of this DaemonSet, because those have other alerts. During a
       // rollout it is normal that pods are missing, and so are as many as nodes joined or left.
       expr: |||
         (
             max by (cluster, namespace, daemonset) (kube_daemonset_status_number_unavailable{daemonset=~"%(daemonSet)s",%(kubeStateMetricsSelector)s})
-          > on (cluster) group_left ()
+          > on (cluster, namespace, daemonset)
             (
-                count by (cluster) (
-                  max by (cluster, node) (kube_node_status_condition{condition="Ready",status="true"}) == 0
-                  and on (cluster, node) kube_pod_info{created_by_kind="DaemonSet",created_by_name=~"%(daemonSet)s"}
+                count by (cluster, namespace, daemonset) (
+                  max by (cluster, namespace, daemonset, node) (
+                    label_replace(kube_pod_info{created_by_kind="DaemonSet",created_by_name=~"%(daemonSet)s"}, "daemonset", "$1", "created_by_name", "(.+)")
+                  )
+                  and on (cluster, node) (max by (cluster, node) (kube_node_status_condition{condition="Ready",status="true"}) == 0)
                 )
               or
-                0 * count by (cluster) (kube_node_status_condition)
+                0 * max by (cluster, namespace, daemonset) (kube_daemonset_status_number_unavailable)
+                and on (cluster) kube_node_status_condition
             )
         )
         unless on (cluster, namespace, daemonset) changes(kube_daemonset_status_updated_number_scheduled[10m]) > 0

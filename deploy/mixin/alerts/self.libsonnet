@@ -6,42 +6,20 @@ function(config) {
   rules: [
     {
       alert: 'SsdprobeDown',
-      // Works for any job name: the target exported ssdprobe's metrics within the month.
+      // Works for any job name: the target exported ssdprobe's metrics within the month. An hour, so that the alert goes on
+      // when Prometheus was down.
       expr: |||
         max by (job, instance) (max_over_time(up[5m])) == 0
-        and on (job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d]) or present_over_time(ssdprobe_build_info{%(selector)s}[30d:1h]))
-      ||| % config,
+        and on (job, instance) last_over_time(instance:ssdprobe_answered_timestamp_seconds:last[1h])
+      |||,
       'for': '15m',
       labels: { severity: 'warning' },
       annotations: {
         summary: 'ssdprobe does not answer.',
         description: |||
           Prometheus has had no answer from ssdprobe on {{ $labels.instance }} for more than 15 minutes, so its drives are not watched.
-          {{- with printf "max_over_time(timestamp(up{job=%q,instance=%q} == 1)[1d:1m]) or max_over_time(timestamp(up{job=%q,instance=%q} == 1)[30d:1h])"
-          $labels.job $labels.instance $labels.job $labels.instance | query }}
+          {{- with printf "last_over_time(instance:ssdprobe_answered_timestamp_seconds:last{job=%q,instance=%q}[1h])" $labels.job $labels.instance | query }}
           It last answered at {{ . | first | value | humanizeTimestamp }}.{{ end }}
-        |||,
-      },
-    },
-
-    {
-      alert: 'SsdprobeNotScraped',
-      // The scrape job itself is gone: nothing says that a node is down. A job that was renamed has its
-      // instances under the new name. A federated job has no `up` here, so it is gone when all of its nodes are.
-      // It ends after a day, as by then it was meant.
-      expr: |||
-        count by (job) (
-          count by (job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m]))
-          unless on (instance) ssdprobe_build_info
-          unless on (job) (up or ssdprobe_build_info)
-        )
-      ||| % config,
-      'for': '15m',
-      labels: { severity: 'warning' },
-      annotations: {
-        summary: 'Prometheus no longer scrapes ssdprobe.',
-        description: |||
-          Prometheus has no target left in scrape job {{ $labels.job }}, which had ssdprobe on {{ $value }} nodes within the last day, so their drives are not watched.
         |||,
       },
     },
@@ -106,23 +84,6 @@ function(config) {
           A day ago it was {{ . | first | value | humanize1024 }}B{{ end }}.
           {{- with printf "process_start_time_seconds{job=%q,instance=%q}" $labels.job $labels.instance | query }}
           It was started at {{ . | first | value | humanizeTimestamp }}.{{ end }}
-        |||,
-      },
-    },
-
-    {
-      alert: 'SsdprobeWriteBudgetExceeded',
-      expr: |||
-        (sum by (job, instance, device, id) (increase(ssdprobe_probe_written_bytes_total[1d])) > %(writtenGiB)g * 1024 * 1024 * 1024)
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
-      'for': '15m',
-      keep_firing_for: '15m',
-      labels: { severity: 'warning' },
-      annotations: {
-        summary: 'ssdprobe writes too much to a drive.',
-        description: text.drive + |||
-          was written too much: write probes wrote {{ $value | humanize1024 }}B in the last 24 hours, more than the budget of two days. This wears the drive.
         |||,
       },
     },

@@ -28,20 +28,21 @@ function(config) {
     // The warnings of drives: 1 for one that was set when the drive last answered. A drive that sleeps or no longer
     // answers has not taken it back, so the value stays as long as the drive is there and health is not switched
     // off, also over a day in which nothing is scraped. Once it is taken back, by any controller of the drive, it is 0. SATA and
-    // SAS drives have one verdict on themselves. Drives that never warned have no series.
+    // SAS drives have one verdict on themselves. While its reason is heat, it tells of nothing else: heat is no critical warning,
+    // and takes none back. Drives that never warned have no series.
     {
       record: 'controller:ssdprobe_critical_warning:last',
       expr: |||
         max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!="temperature"} == 1)
         or
-        label_replace(1 + max by (job, instance, device, id) (ssdprobe_drive_smart_passed == 0), "condition", "self_assessment", "", "")
+        label_replace(1 + max by (job, instance, device, id) (ssdprobe_drive_smart_passed == 0 unless on (job, instance, device, id) ssdprobe_drive_too_hot == 1), "condition", "self_assessment", "", "")
         or
         0 * (
             last_over_time(controller:ssdprobe_critical_warning:last[1d])
           and on (job, instance, device, id, condition) (
               ssdprobe_nvme_critical_warning
             or
-              label_replace(ssdprobe_drive_smart_passed, "condition", "self_assessment", "", "")
+              label_replace(ssdprobe_drive_smart_passed unless on (job, instance, device, id) ssdprobe_drive_too_hot == 1, "condition", "self_assessment", "", "")
           )
         )
         or

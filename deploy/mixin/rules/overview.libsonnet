@@ -62,14 +62,17 @@ function(config) {
     },
 
     // When each node last answered. The rule reads what it recorded itself, so that it costs
-    // little in a fleet of any size, and looks back an hour, so that nodes are remembered while
-    // Prometheus is down. After a day, a node is taken for one that was removed.
+    // little in a fleet of any size, and looks back a day, so that nodes are remembered while
+    // Prometheus is down. After a day, a node without a target is taken for one that was removed.
     {
       record: 'instance:ssdprobe_answered_timestamp_seconds:last',
       expr: |||
         max by (job, instance) (timestamp(ssdprobe_build_info{%(selector)s}))
         or
-        last_over_time(instance:ssdprobe_answered_timestamp_seconds:last[1h]) > time() - 86400
+        last_over_time(instance:ssdprobe_answered_timestamp_seconds:last[1d]) > time() - 86400
+        or
+        last_over_time(instance:ssdprobe_answered_timestamp_seconds:last[1d]) > time() - 30 * 86400
+        and on (job, instance) up
       ||| % config,
     },
     {

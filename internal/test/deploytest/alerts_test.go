@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 const runbookURL = "https://github.com/ssdprobe/ssdprobe/blob/main/docs/runbook.md#"
@@ -90,6 +93,28 @@ func ofFleet(a rule) bool {
 
 // ofDaemonSet reports whether an alert is about all pods together, and so has no node.
 func ofDaemonSet(a rule) bool { return strings.Contains(a.Expr, "by (cluster, namespace, daemonset)") }
+
+// Alerts that look back for hours take Prometheus seconds in a large fleet. Evaluated every fifteen seconds, as by default
+// with some operators, they would delay the others of their group.
+func TestAlertsThatLookBackForHoursAreEvaluatedSeldom(t *testing.T) {
+	spans := regexp.MustCompile(`\[(\d+[a-z]+)(?::\w*)?\]`)
+	found := 0
+	for _, g := range readRules(t, "alerts.yaml").Groups {
+		for _, r := range g.Rules {
+			for _, span := range spans.FindAllStringSubmatch(r.Expr, -1) {
+				back, err := model.ParseDuration(span[1])
+				require.NoError(t, err)
+				if time.Duration(back) <= time.Hour {
+					continue
+				}
+				found++
+				assert.GreaterOrEqual(t, time.Duration(g.Interval), 5*time.Minute, "%s reads %s", r.Alert, span[0])
+				assert.LessOrEqual(t, time.Duration(back), 24*time.Hour, "%s reads %s", r.Alert, span[0])
+			}
+		}
+	}
+	assert.NotZero(t, found)
+}
 
 func TestEveryAlertHasASectionInTheRunbook(t *testing.T) {
 	var anchors, linked []string

@@ -98,7 +98,7 @@ func TestRulesThatATestNeeds(t *testing.T) {
 		return all
 	}
 	everything := len(rules(t, "alerts.yaml"))
-	assert.Equal(t, []string{"SsdprobeDown"}, names(`alertname: SsdprobeDown`))
+	assert.Equal(t, []string{"SsdprobeRestarting"}, names(`alertname: SsdprobeRestarting`))
 	assert.Contains(t, names(`alertname: SsdprobeDriveSlowerThanPeers`), "instance:ssdprobe_probe_level_seconds:vs_peers", "what an alert reads")
 	assert.ElementsMatch(t, []string{"SsdprobeDriveDegraded", "SsdprobeDriveSevere"}, only(names(`expr: 'ALERTS{alertname=~"SsdprobeDrive(Degraded|Severe)"}'`), "Ssdprobe"))
 	assert.Len(t, only(names(`expr: count(ALERTS)`), "Ssdprobe"), everything)

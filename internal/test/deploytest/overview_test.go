@@ -1,6 +1,7 @@
 package deploytest
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -90,13 +91,13 @@ func TestGraphsOfTheFleetAreOfWhatIsChosen(t *testing.T) {
 func TestNodesThatDoNotAnswer(t *testing.T) {
 	now := time.Unix(1767225600, 0)
 	history := ""
-	for node, ago := range map[string]time.Duration{"answers": 3 * time.Minute, "silent": 50 * time.Minute} {
+	for node, ago := range map[string]time.Duration{"answers": 3 * time.Minute, "silent": 50 * time.Minute, "gone": 25 * time.Hour} {
 		history += fmt.Sprintf("instance:ssdprobe_answered_timestamp_seconds:last{job=\"ssdprobe\",instance=%q} %d %d\n", node, now.Add(-ago).Unix(), now.Unix())
 	}
 	s := promtest.StartWith(t, history+"# EOF\n")
 	count := panelOf(t, "fleet", "Now", "Nodes that do not answer").Queries[0].Expr
 	list := panelOf(t, "fleet", "How well the fleet is watched", "Nodes that do not answer").Queries[0].Expr
-	for instance, want := range map[string]string{dashboards.AnyValue: "1", "silent": "1", "answers": "0"} {
+	for instance, want := range map[string]string{dashboards.AnyValue: "1", "silent": "1", "answers": "0", "gone": "0"} {
 		chosen := map[string]string{"instance": instance}
 		counted := s.Query(t, now, choose(count, chosen))
 		require.Len(t, counted, 1)
@@ -108,6 +109,63 @@ func TestNodesThatDoNotAnswer(t *testing.T) {
 	last, ok := listed[0].Last()
 	require.True(t, ok)
 	assert.Equal(t, now.Add(-50*time.Minute), time.UnixMilli(int64(last)))
+}
+
+// A drive that is severe because it stalls has no ratio. It comes before drives that are only slow, in the table as in the
+// choice of a hundred rows.
+func TestTheWorstAreFirst(t *testing.T) {
+	at := time.Unix(1767225600, 0)
+	families := map[string]string{}
+	add := func(name, labels string, value float64) {
+		families[name] += fmt.Sprintf("%s{%s} %g %d\n", name, labels, value, at.Unix())
+	}
+	judged := func(node, state string, ratio float64) {
+		host := fmt.Sprintf(`job="ssdprobe",instance=%q`, node)
+		drive := host + `,device="nvme0n1",id="eui.1"`
+		add("device:ssdprobe_device_info:unique", drive+`,model="PM9A3",firmware="A"`, 1)
+		for kind, of := range map[string]string{"drive": drive, "host": host} {
+			add("ssdprobe_"+kind+"_health_info", of+fmt.Sprintf(`,state=%q,scope="drive",witnesses="probes",source="read-4k"`, state), 1)
+			if ratio > 0 {
+				add("ssdprobe_"+kind+"_health_slower_ratio", of, ratio)
+			}
+		}
+	}
+	judged("watched", "watch", 5000)
+	judged("degraded", "degraded", 1.3)
+	judged("degraded-and-worse", "degraded", 2.5)
+	judged("stalls", "severe", 0)
+	judged("severe", "severe", 4)
+	for i := range 98 {
+		judged(fmt.Sprintf("other-%d", i), "watch", 1.1)
+	}
+	history := ""
+	for _, lines := range families {
+		history += lines
+	}
+	s := promtest.StartWith(t, history+"# EOF\n")
+	for _, title := range []string{"Worst drives", "Hosts"} {
+		p := panelOf(t, "fleet", "Worst drives, hosts and batches", title)
+		assert.Empty(t, p.Options["sortBy"], "%s: the table would be sorted again", title)
+		sorted := slices.IndexFunc(p.Transform, func(t dashboards.Object) bool { return t["id"] == "sortBy" })
+		kept := slices.IndexFunc(p.Transform, func(t dashboards.Object) bool { return t["id"] == "filterFieldsByName" })
+		require.True(t, 0 <= sorted && sorted < kept, "%s is sorted by a field that is no column", title)
+		by := p.Transform[sorted]["options"].(dashboards.Object)["sort"].([]dashboards.Object)[0]
+		assert.Equal(t, true, by["desc"], title)
+		query := p.Queries[strings.TrimPrefix(by["field"].(string), "Value #")[0]-'A']
+		rows := s.Query(t, at, choose(query.Expr, nil))
+		require.Len(t, rows, 100, title)
+		value := func(r promtest.Series) float64 {
+			last, ok := r.Last()
+			require.True(t, ok)
+			return last
+		}
+		slices.SortFunc(rows, func(a, b promtest.Series) int { return cmp.Compare(value(b), value(a)) })
+		var first []string
+		for _, r := range rows[:5] {
+			first = append(first, r.Metric["instance"])
+		}
+		assert.Equal(t, []string{"severe", "stalls", "degraded-and-worse", "degraded", "watched"}, first, title)
+	}
 }
 
 // The queries of a table are about the same hundred drives or nodes: columns of others would be rows of their own.

@@ -41,6 +41,18 @@ func TestTheRunbookListsEveryAlert(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
+// The CPU budget has a part for ssdprobe and one for each target.
+func TestTheRunbookListsTheWholeBudget(t *testing.T) {
+	row := regexp.MustCompile(`(?m)^\| \[SsdprobeCPUBudgetExceeded\].*$`).FindString(document(t, "docs/runbook.md"))
+	all := rules(t, "alerts.yaml")
+	budget := all[slices.IndexFunc(all, func(r rule) bool { return r.Alert == "SsdprobeCPUBudgetExceeded" })]
+	figures := regexp.MustCompile(`[0-9.]+ %`).FindAllString(budget.Annotations["description"], -1)
+	assert.Len(t, figures, 2)
+	for _, figure := range figures {
+		assert.Contains(t, row, " "+figure)
+	}
+}
+
 // The alert in the README reads as in promtool, except for the time.
 func TestTheAlertOfTheReadme(t *testing.T) {
 	shown := regexp.MustCompile("(?s)fires one alert for it, `SsdprobeDriveDegraded`.*?```text\n(.*?)```").FindStringSubmatch(document(t, "README.md"))

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 )
 
@@ -105,6 +108,28 @@ func TestDashboardsAreWellFormed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Prometheus is usually asked for $__rate_interval of a minute when it scrapes every 15 seconds. Drives are read once a
+// minute, so the first and last sample of such a window may have no reading between them.
+func TestRatesOfWhatDrivesCountHaveTheStepOfReadings(t *testing.T) {
+	counted := regexp.MustCompile(`(rate|increase)\(ssdprobe_nvme_[^[]*\[\$__rate_interval`)
+	found := 0
+	for name, d := range dashboards.All() {
+		for _, r := range d.Rows {
+			for _, p := range r.Panels {
+				if !slices.ContainsFunc(p.Queries, func(q dashboards.Query) bool { return counted.MatchString(q.Expr) }) {
+					continue
+				}
+				found++
+				least, err := model.ParseDuration(fmt.Sprint(p.Model()["interval"]))
+				if assert.NoError(t, err, "%s/%s has no step", name, p.Title) {
+					assert.Equal(t, config.Default().Health.Interval, time.Duration(least), "%s/%s", name, p.Title)
+				}
+			}
+		}
+	}
+	assert.NotZero(t, found)
 }
 
 // Grafana colours a missing value like the lowest one, so "not known" would be green or red.
