@@ -62,7 +62,7 @@ func TestStory(t *testing.T) {
 	assert.Empty(t, p.QueryRange(t, changed, time.Now(), `ALERTS{alertname=~"SsdprobeDrive(Degraded|Severe)"}`), "not even for a moment")
 	inbox.onlyAbout(t, m.worn)
 	assert.Equal(t, 57, dashboardHasData(t, p, "device.json", m.worn, begun, inStory), "queries about a drive")
-	assert.Equal(t, 34, dashboardHasData(t, p, "fleet.json", m.worn, begun, inStory), "queries about the fleet")
+	assert.Equal(t, 35, dashboardHasData(t, p, "fleet.json", m.worn, begun, inStory), "queries about the fleet")
 	tell("the dashboard has its data")
 }
 
