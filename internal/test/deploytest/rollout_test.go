@@ -13,6 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // While a pod is replaced, Prometheus remembers two of it. No query may fail then, and nothing may appear twice.
@@ -30,9 +31,13 @@ func TestWhilePodsAreReplaced(t *testing.T) {
 		drives := len(nodes()) * len(recordtest.Snapshot().Targets)
 		for _, p := range dashboards.All()["fleet"].Rows[0].Panels {
 			if p.Title == "Targets" {
-				found := s.Query(t, at, filled(p.Queries[0].Expr))
-				require.Len(t, found, 1)
-				count, _ := found[0].Last()
+				count := 0.0
+				require.Eventually(t, func() bool { // the rules of the fleet may not have seen all nodes yet
+					found := s.Query(t, time.Now(), filled(p.Queries[0].Expr))
+					require.Len(t, found, 1)
+					count, _ = found[0].Last()
+					return int(count) >= drives
+				}, testenv.Patience, 500*time.Millisecond)
 				assert.InDelta(t, drives, count, 0)
 			}
 		}
