@@ -183,6 +183,26 @@ func TestDrivesThatGetSlowTogetherAreABatch(t *testing.T) {
 	}
 }
 
+// A drive with three targets is one drive, and not a batch with itself.
+func TestTargetsOfOneDriveAreNoBatch(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 10)
+	slow := m.drives[:3]
+	for _, id := range slow {
+		m.node.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40, Device: "A"})
+	}
+	m.run(36*time.Hour, steady)
+	for _, id := range slow {
+		m.slower[id] = 1.4
+	}
+	m.run(time.Hour, steady)
+	for _, id := range slow {
+		v := m.verdict(id)
+		assert.Equal(t, record.Degraded, v.Verdict, id)
+		assert.Equal(t, record.ScopeDrive, v.Scope, id)
+	}
+}
+
 func TestADriveThatWasSlowFromItsFirstDay(t *testing.T) {
 	m := newMachine(t, 5)
 	m.slower["d04"] = 1.4

@@ -55,6 +55,8 @@ type SeenChange struct {
 // DriveState is what is known of one drive, without its trackers.
 type DriveState struct {
 	ID string `json:"id"`
+	// Device is the id of the physical drive, if that is another.
+	Device string `json:"device,omitempty"`
 	// Model and SizeBytes tell whether the id still belongs to the same drive.
 	Model     string `json:"model,omitempty"`
 	SizeBytes int64  `json:"size_bytes,omitempty"`
@@ -204,7 +206,7 @@ func (g *group) state() HostState {
 
 func (d *drive) state(now time.Time) DriveState {
 	s := DriveState{
-		ID: d.ID, Model: d.Model, SizeBytes: d.SizeBytes, Verdict: d.told, Degraded: d.degraded.state(), Severe: d.severe.state(),
+		ID: d.ID, Device: d.Device, Model: d.Model, SizeBytes: d.SizeBytes, Verdict: d.told, Degraded: d.degraded.state(), Severe: d.severe.state(),
 		Trouble: d.trouble.state(now), Sources: maps.Clone(d.known), // of sources that are not attached yet
 	}
 	if s.Sources == nil {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -79,21 +80,19 @@ func (n *Node) Together() []record.Together {
 
 // scope returns whether a drive got slower alone, or in a batch with others of its model.
 func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
-	others := 0
-	with := func(model string, told record.Judgement) {
+	batch := map[string]bool{d.physical: true} // several targets of a drive are slow together
+	with := func(physical, model string, told record.Judgement) {
 		if told.Verdict.Blames() && model == d.Model && told.Since.Sub(v.Since).Abs() <= together {
-			others++
+			batch[physical] = true
 		}
 	}
 	for _, o := range n.drives {
-		if o != d {
-			with(o.Model, o.told)
-		}
+		with(o.physical, o.Model, o.told)
 	}
 	for _, o := range n.gone { // after a restart, drives that have not been added yet
-		with(o.Model, o.Verdict)
+		with(cmp.Or(o.Device, o.ID), o.Model, o.Verdict)
 	}
-	if others+1 >= minBatch {
+	if len(batch) >= minBatch {
 		return record.ScopeBatch
 	}
 	return record.ScopeDrive
