@@ -23,8 +23,8 @@ type Place struct {
 	number uint64 // the kernel's number of a block device; 0 for others
 }
 
-// placePatience is how long a filesystem may take to say what is there.
-const placePatience = 2 * time.Second
+// placePatience is how long a filesystem may take to say what is there. A host that is too busy answers late, too.
+const placePatience = 10 * time.Second
 
 // FindPlace returns the place that a path names. Nothing need be there any more: a run may have begun before. Nor need its
 // filesystem answer.
