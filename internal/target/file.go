@@ -122,7 +122,10 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 		return nil, err
 	}
 	if plannedBytes(o.SizeBytes, free) < size { // the new file is filled beside the old one, which nobody needs
-		if err := removeOurs(path); err != nil {
+		if err := replaceable(path); err != nil {
+			return nil, err
+		}
+		if err := os.Remove(path); err != nil {
 			return nil, err
 		}
 	}
@@ -135,17 +138,6 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 	}
 	f.Filled, f.SetAside = size, setAside
 	return f, nil
-}
-
-// removeOurs removes the probe file at path.
-func removeOurs(path string) error {
-	switch ours, err := IsOurs(path); { // another file may have taken its place
-	case err != nil:
-		return err
-	case !ours:
-		return fmt.Errorf("replace %s: %w", path, ErrForeign)
-	}
-	return os.Remove(path)
 }
 
 // fits reports whether the file is at most as large as wanted and at least as large as one that

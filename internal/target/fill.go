@@ -55,13 +55,21 @@ func put(filling, path string) error {
 	if !errors.Is(err, unix.EEXIST) && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) { // some filesystems lack the flag
 		return &os.LinkError{Op: "rename", Old: filling, New: path, Err: err}
 	}
+	if err := replaceable(path); err != nil {
+		return err
+	}
+	return os.Rename(filling, path)
+}
+
+// replaceable returns an error that matches ErrForeign if a file that is not ours has taken the place of ours.
+func replaceable(path string) error {
 	switch ours, err := IsOurs(path); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case err == nil && !ours:
 		return fmt.Errorf("replace %s, which has appeared meanwhile: %w", path, ErrForeign)
 	}
-	return os.Rename(filling, path)
+	return nil
 }
 
 // openFilling opens the empty file that is to be filled, for this process alone. It
