@@ -40,8 +40,8 @@ func testUnprivileged(t *testing.T, m *lab.Machine) {
 	// probing checks that probes work fully, and that readings of the health all fail or all succeed.
 	probing := func(d daemon, success float64) {
 		t.Helper()
+		d.awaitRoundsOfAll(t, ids, "ok", 2)
 		for _, id := range ids {
-			d.awaitRounds(t, id, "ok", 2)
 			eventually(t, "its health was read", func() bool { // a slow reading is not waited for
 				got, read := d.scrape(t).value(t, "ssdprobe_collector_success", labels{"id": id, "collector": "health"})
 				return read && got == success
