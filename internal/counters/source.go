@@ -56,7 +56,7 @@ func FindSource(host sysfs.FS, number string) (Source, error) {
 	}
 	if len(s.members) > 0 {
 		// Since Linux 6.10, few I/Os that each take less than a tick leave the times at zero. This is no sign of old md.
-		s.timed = linuxIsAtLeast(host, 5, 14)
+		s.timed = LinuxIsAtLeast(host, 5, 14)
 	}
 	if s.below, err = disksBelow(host, s.members, nil); err != nil {
 		return Source{}, fmt.Errorf("list what is below device %s: %w", number, err)
@@ -64,8 +64,8 @@ func FindSource(host sysfs.FS, number string) (Source, error) {
 	return s, nil
 }
 
-// linuxIsAtLeast reports whether the kernel of a host has a version or a later one; false if that is not known.
-func linuxIsAtLeast(host sysfs.FS, major, minor int) bool {
+// LinuxIsAtLeast reports whether the kernel of a host has a version or a later one; false if that is not known.
+func LinuxIsAtLeast(host sysfs.FS, major, minor int) bool {
 	release, err := host.Text("/proc/sys/kernel/osrelease")
 	if err != nil {
 		return false

@@ -8,6 +8,10 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
 // CheckEngine checks that an I/O engine can be used: fio has it, and the kernel allows
@@ -39,4 +43,15 @@ func checkUring() error {
 		return nil
 	}
 	return errno
+}
+
+// hasForeignThreads reports whether threads that do not belong to fio may do I/O for it: io_uring has
+// had its workers in the process that it works for since Linux 5.12.
+func hasForeignThreads(fs sysfs.FS, job fio.Job) bool {
+	for i := range job.Sections {
+		if job.Effective(i).IOEngine == "io_uring" {
+			return !counters.LinuxIsAtLeast(fs, 5, 12)
+		}
+	}
+	return false
 }

@@ -87,6 +87,7 @@ func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 		return Run{}, err
 	}
 	seeing := r.Watch.begin()
+	seeing.others.partly = hasForeignThreads(r.Watch.FS, r.Job)
 	started := time.Now()
 	moved := make(chan struct{}, 1)
 	p, err := start(ctx, b.Path, args, passed, slices.Concat(r.Held, r.Files), func(line string) {

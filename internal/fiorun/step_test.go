@@ -118,6 +118,17 @@ func TestWarnings(t *testing.T) {
 	disk := func(readSectors, writeSectors counters.Sectors512) *counters.Disk {
 		return &counters.Disk{ReadSectors: readSectors, WriteSectors: writeSectors}
 	}
+	ramp := func(moved *fiorun.Moved) fiorun.Run {
+		return with(func(r *fiorun.Run) {
+			o := reads("x")
+			o.RampTime = new(time.Second)
+			r.Job, r.Seen.Disk, r.Seen.Moved = job("any", o), disk(99999, 0), moved
+		})
+	}
+	long := func(r fiorun.Run) fiorun.Run {
+		r.Duration = 2 * time.Second
+		return r
+	}
 	for name, c := range map[string]struct {
 		run        fiorun.Run
 		code, text string
@@ -158,16 +169,24 @@ func TestWarnings(t *testing.T) {
 			r.Seen.Disk = disk(10, 0)
 			r.Seen.Disk.Discards = &counters.Discards{Sectors: 3600}
 		})},
-		"ramp": {run: with(func(r *fiorun.Run) {
-			o := reads("x")
-			o.RampTime = new(time.Second)
-			r.Job, r.Seen.Disk = job("any", o), disk(99999, 0)
-		})},
+		"ramp":                    {run: ramp(nil)},
+		"ramp, and alone":         {run: ramp(&fiorun.Moved{Read: 100 << 20, Written: 1 << 10, Own: counters.ProcessIO{Read: 101 << 20}})},
+		"ramp, and others read":   {ramp(&fiorun.Moved{Read: 110 << 20, Own: counters.ProcessIO{Read: 100 << 20}}), record.WarnOthersActive, "they read 10.5 MB and wrote 0 B, beside the 105 MB of this run"},
+		"ramp, and others write":  {ramp(&fiorun.Moved{Read: 100 << 20, Written: 10 << 20, Own: counters.ProcessIO{Read: 100 << 20}}), record.WarnOthersActive, "they read 0 B and wrote 10.5 MB"},
+		"ramp, and its journal":   {run: ramp(&fiorun.Moved{Read: 100 << 20, Written: 90 << 20, Own: counters.ProcessIO{Read: 100 << 20, Written: 50 << 20}})},
+		"ramp, not counted":       {long(ramp(&fiorun.Moved{Own: counters.ProcessIO{Read: 100 << 20}})), record.WarnLoadBlind, "The device did not count most of these I/Os"},
+		"ramp, never looked at":   {long(ramp(nil)), record.WarnLoadBlind, "The kernel did not count what fio moved"},
+		"not fio's to the kernel": {long(ramp(&fiorun.Moved{Read: 9 << 20})), record.WarnLoadBlind, "The kernel did not count what fio moved"},
+		"no device":               {run: with(func(r *fiorun.Run) { r.Duration, r.Seen.Groups = time.Minute, []fiorun.SeenGroup{{}} })},
 		"page cache": {run: with(func(r *fiorun.Run) {
 			o := reads("x")
 			o.Direct = new(false)
 			r.Job, r.Seen.Disk = job("any", o), disk(99999, 0)
 		})},
+		"several devices": {with(func(r *fiorun.Run) {
+			r.Seen.Groups = []fiorun.SeenGroup{{Disk: disk(0, 0)}, {Disk: disk(0, 0)}}
+			r.Seen.Moved = &fiorun.Moved{Read: 110 << 20, Own: counters.ProcessIO{Read: 100 << 20}}
+		}), record.WarnOthersActive, "they read 10.5 MB"},
 		"blind": {with(func(r *fiorun.Run) { r.Seen.Problems = []string{"interrupts: none", "throttling: odd"} }), record.WarnDisturbanceBlind, "Could not look at interrupts: none; throttling: odd."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
@@ -161,44 +162,56 @@ func TrimText(jobs []fio.JobResult) string {
 	return fmt.Sprintf("fio trimmed blocks, %s in all: no figure here counts that.", units.DriveSize(trimmed))
 }
 
-// blindText says that the device did not count most of fio's I/O.
+// blindText says why it is not known whether others used the devices. It is empty if it is known, if the devices
+// are not, or if the run was too short to look at.
 func (r Run) blindText() string {
-	read, written, ok := r.ownBytes()
-	if r.Seen.Disk == nil || !ok {
+	var counted bool // at least half of what fio did
+	m := r.Seen.Moved
+	switch read, written, ok := r.ownBytes(); {
+	case ok && r.Seen.Disk != nil:
+		counted = sectorsOf(*r.Seen.Disk).Bytes() >= (read+written)/2
+	case !r.Seen.counts() || r.Duration < 4*waitingLook:
 		return ""
+	case m == nil || m.Own == (counters.ProcessIO{}):
+		return "The kernel did not count what fio moved (/proc/PID/io), so its I/O cannot be told from that of others. " +
+			"Whether they used the device is not known."
+	default: // what fio wrote may still be in the page cache
+		counted = m.Read >= m.Own.Read/2
 	}
-	if sectorsOf(*r.Seen.Disk).Bytes() >= (read+written)/2 {
+	if counted {
 		return ""
 	}
 	return "The device did not count most of these I/Os: its statistics are switched off (queue/iostats), or a cache answered in its place. " +
 		"Whether others used it is not known."
 }
 
-// foreignIO is what other programs read and wrote, and fio's own bytes.
-type foreignIO struct{ read, written, own uint64 }
-
-// foreign compares what the device did with what fio did; ok is false if that is
-// unknown. Writes count only if fio itself wrote nothing, because writes to a file
-// cause further writes by its filesystem.
-func (r Run) foreign() (o foreignIO, ok bool) {
-	read, written, ok := r.ownBytes()
-	if r.Seen.Disk == nil || !ok {
-		return foreignIO{}, false
+// foreign compares what the devices did with what fio did; ok is false if that is unknown. exact
+// says that it was compared for the whole run, with fio's own count.
+func (r Run) foreign() (o foreignIO, exact, ok bool) {
+	if read, written, ok := r.ownBytes(); ok && r.Seen.Disk != nil {
+		return Moved{
+			Read: r.Seen.Disk.ReadSectors.Bytes(), Written: r.Seen.Disk.WriteSectors.Bytes(),
+			Own: counters.ProcessIO{Read: read, Written: written},
+		}.foreign(written > 0), true, true
 	}
-	o = foreignIO{read: beyond(r.Seen.Disk.ReadSectors.Bytes(), read), own: read + written}
-	if written == 0 {
-		o.written = r.Seen.Disk.WriteSectors.Bytes()
+	m := r.Seen.Moved
+	if m == nil || m.Own == (counters.ProcessIO{}) {
+		return foreignIO{}, false, false
 	}
-	return o, true
+	return m.foreign(m.Own.Written > 0), false, true
 }
 
 // othersRatio returns what others did as a share of what fio did, by bytes or by I/Os,
 // whichever is larger; 0 if unknown. The requests that the kernel makes of one large I/O are not
 // those of others.
 func (r Run) othersRatio(s record.Step) float64 {
-	o, ok := r.foreign()
+	o, exact, ok := r.foreign()
 	if !ok {
 		return 0
+	}
+	bytes := float64(o.read+o.written) / float64(o.own)
+	if !exact {
+		return bytes
 	}
 	var own, all uint64
 	if s.Read != nil {
@@ -222,11 +235,11 @@ func (r Run) othersRatio(s record.Step) float64 {
 	if s.Write == nil { // all that others moved is known, and so how many requests it was at most
 		others = min(others, (o.read+o.written)/512)
 	}
-	return max(float64(o.read+o.written)/float64(o.own), float64(others)/float64(own))
+	return max(bytes, float64(others)/float64(own))
 }
 
 func (r Run) othersText() string {
-	o, ok := r.foreign()
+	o, _, ok := r.foreign()
 	if !ok || float64(o.read+o.written) <= max(othersBytes, othersShare*float64(o.own)) {
 		return ""
 	}

@@ -26,7 +26,7 @@ type Watch struct {
 	// Groups are the numbers of the devices of the groups of jobs, in the order of the groups;
 	// empty if one is unknown.
 	Groups []string
-	// MaxOthers is the share (0 to 1) of the bytes moved by the device that others may move. If
+	// MaxOthers is the share (0 to 1) of the bytes moved by the devices that others may move. If
 	// they exceed it for some seconds, the run is stopped with ErrOthers. 0 means no limit.
 	MaxOthers float64
 	// Controllers are the names of the device's interrupts in /proc/interrupts ("nvme0"); empty if
@@ -43,6 +43,8 @@ type Seen struct {
 	Disk *counters.Disk
 	// Groups is what the device of each group did; empty if unknown.
 	Groups []SeenGroup
+	// Moved is what the devices and fio moved up to shortly before fio ended; nil if unknown.
+	Moved *Moved
 	// Interrupts is the number of interrupts of the controllers; nil if unknown.
 	Interrupts *uint64
 	// CPUWait is the share (0 to 1) of the time for which fio's own threads waited for a CPU. It
@@ -58,6 +60,11 @@ type Seen struct {
 	StoodStill time.Duration
 	// Problems says what could not be watched, and why.
 	Problems []string
+}
+
+// counts reports whether the counters of all devices could be read.
+func (s Seen) counts() bool {
+	return s.Disk != nil || len(s.Groups) > 0 && !slices.ContainsFunc(s.Groups, func(g SeenGroup) bool { return g.Disk == nil })
 }
 
 // SeenGroup is what the device of a group of jobs did.
@@ -84,7 +91,7 @@ type seeing struct {
 }
 
 func (w Watch) begin() *seeing {
-	s := &seeing{watch: w, threads: waiting{fs: w.FS}, others: others{watch: w}, looked: time.Now()}
+	s := &seeing{watch: w, threads: waiting{fs: w.FS}, looked: time.Now()}
 	cgroup, err := counters.FindCGroup(w.FS)
 	if err == nil {
 		s.throttled, err = cgroup.Throttled()
@@ -95,11 +102,13 @@ func (w Watch) begin() *seeing {
 	case !errors.Is(err, os.ErrNotExist): // without a control group, there is no quota
 		s.note("throttling", err)
 	}
-	if w.Device != "" {
-		s.disk, err = w.readDisk()
-		s.note("the device's I/O", err)
+	disks, err := w.readDisks()
+	if s.disk = w.single(disks); err == nil && w.Device != "" && s.disk == nil {
+		err = fmt.Errorf("no device %s in /proc/diskstats", w.Device)
 	}
-	s.groups, err = w.readGroups()
+	s.note("the device's I/O", err)
+	s.others = newOthers(w, disks)
+	s.groups, err = w.readGroups(disks)
 	s.note("the queue depth", err)
 	s.interrupts, err = counters.ReadInterrupts(w.FS, w.Controllers)
 	s.note("interrupts", err)
@@ -116,18 +125,19 @@ func (s *seeing) end() Seen {
 			seen.Throttled = max(0, now-s.throttled)
 		}
 	}
-	if s.disk != nil {
-		now, err := s.watch.readDisk()
-		s.note("the device's I/O", err)
-		if err == nil {
-			if since, ok := now.Since(*s.disk); ok {
-				seen.Disk = &since
-			}
+	disks, err := s.watch.readDisks()
+	s.note("the device's I/O", err)
+	if now := s.watch.single(disks); s.disk != nil && now != nil {
+		if since, ok := now.Since(*s.disk); ok {
+			seen.Disk = &since
 		}
 	}
-	groups, err := s.watch.readGroups()
+	groups, err := s.watch.readGroups(disks)
 	s.note("the queue depth", err)
 	seen.Groups = sinceGroups(s.groups, groups)
+	if n := len(s.others.looks); n > 0 && !s.others.partly {
+		seen.Moved = &s.others.looks[n-1]
+	}
 	if len(s.interrupts) > 0 {
 		now, err := counters.ReadInterrupts(s.watch.FS, s.watch.Controllers)
 		s.note("interrupts", err)
@@ -150,11 +160,15 @@ func (s *seeing) during(fio int) error {
 	now := time.Now()
 	s.lookAtClock(now)
 	s.note("the threads of fio", s.threads.look(fio, now))
-	if err := s.gone(); err != nil {
+	disks, err := s.watch.readDisks()
+	if err != nil {
+		s.note("the I/O of others, and whether the device is there", err)
+		return nil
+	}
+	if err := s.gone(disks); err != nil {
 		return err
 	}
-	err := s.others.look(fio, now)
-	if errors.Is(err, ErrOthers) {
+	if err = s.others.look(s.watch, fio, disks, now); errors.Is(err, ErrOthers) {
 		return err
 	}
 	s.note("the I/O of others", err)
@@ -162,18 +176,10 @@ func (s *seeing) during(fio int) error {
 }
 
 // gone returns an error that matches ErrGone if a device that was there at the beginning is not there now.
-func (s *seeing) gone() error {
+func (s *seeing) gone(disks counters.Disks) error {
 	before := s.groups
 	if s.disk != nil {
 		before = append([]SeenGroup{{Disk: s.disk}}, before...)
-	}
-	if len(before) == 0 {
-		return nil
-	}
-	disks, err := counters.ReadDisks(s.watch.FS)
-	if err != nil {
-		s.note("whether the device is there", err)
-		return nil
 	}
 	for _, b := range before {
 		if b.Disk == nil {
@@ -204,32 +210,40 @@ func (s *seeing) note(what string, err error) {
 	}
 }
 
-func (w Watch) readDisk() (*counters.Disk, error) {
-	disks, err := counters.ReadDisks(w.FS)
-	if err != nil {
-		return nil, err
+// devices returns the distinct numbers of all devices.
+func (w Watch) devices() []string {
+	all := w.Groups
+	if w.Device != "" {
+		all = append([]string{w.Device}, all...)
 	}
-	disk, ok := disks.ByNumber(w.Device)
-	if !ok {
-		return nil, fmt.Errorf("no device %s in /proc/diskstats", w.Device)
-	}
-	return &disk, nil
+	return slices.Compact(slices.Sorted(slices.Values(all)))
 }
 
-// readGroups reads the counters and the queue of each group's device.
-func (w Watch) readGroups() ([]SeenGroup, error) {
-	if len(w.Groups) == 0 {
+// readDisks returns nothing if no device is to be watched.
+func (w Watch) readDisks() (counters.Disks, error) {
+	if len(w.devices()) == 0 {
 		return nil, nil
 	}
-	disks, err := counters.ReadDisks(w.FS)
-	if err != nil {
-		return nil, err
+	return counters.ReadDisks(w.FS)
+}
+
+// single returns what a single device has done so far; nil if it is not there.
+func (w Watch) single(disks counters.Disks) *counters.Disk {
+	disk, ok := disks.ByNumber(w.Device)
+	if !ok {
+		return nil
 	}
+	return &disk
+}
+
+// readGroups returns the counters and reads the queue of each group's device.
+func (w Watch) readGroups(disks counters.Disks) ([]SeenGroup, error) {
 	groups := make([]SeenGroup, len(w.Groups))
 	for i, number := range w.Groups {
 		if disk, ok := disks.ByNumber(number); ok {
 			groups[i].Disk = &disk
 		}
+		var err error
 		if groups[i].Queue, err = counters.ReadQueue(w.FS, number); err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ type Options struct {
 	Limits admit.Limits
 	// EvenIfBusy measures a busy device nevertheless, with a warning.
 	EvenIfBusy bool
-	// MaxOthers is the share (0 to 1) of the device's bytes that others may move while a suite
+	// MaxOthers is the share (0 to 1) of the devices' bytes that others may move while a suite
 	// runs on it, before the run ends with fiorun.ErrOthers; 0 means no limit.
 	MaxOthers float64
 	// LockDir is the directory with one lock file per device.

@@ -23,8 +23,8 @@ type Options struct {
 	Values Values
 	// FS gives this process's own view of /proc and /sys; the zero value is the machine's.
 	FS sysfs.FS
-	// MaxOthers is the share (0 to 1) of a single device's bytes that others may move. If they
-	// exceed it for some seconds, the run ends with fiorun.ErrOthers. 0 means no limit.
+	// MaxOthers is the share (0 to 1) of the devices' bytes that others may move. If they exceed it
+	// for some seconds, the run ends with fiorun.ErrOthers. 0 means no limit.
 	MaxOthers float64
 	// Settings is used by suites that change settings of the device.
 	Settings settings.Options

@@ -58,6 +58,7 @@ func TestQuickOnAFile(t *testing.T) {
 	planned, err := s.Plan(set(t, s, "time=200ms"), target)
 	require.NoError(t, err)
 	require.Len(t, steps, 3)
+	var used float64 // of a single step on a busy host, the clock's ticks may see nothing
 	for i, step := range steps {
 		text, err := planned[i].Job.Render()
 		require.NoError(t, err)
@@ -71,12 +72,13 @@ func TestQuickOnAFile(t *testing.T) {
 		assert.Positive(t, step.Read.Latency.Quantile(0.99))
 		assert.LessOrEqual(t, step.Read.Min, step.Read.Mean)
 		assert.LessOrEqual(t, step.Read.Mean, step.Read.Max)
-		assert.Positive(t, step.UserCPU+step.SystemCPU)
+		used += step.UserCPU + step.SystemCPU
 		for _, w := range step.Warnings {
 			assert.NotContains(t, []string{record.WarnDisturbanceBlind, record.WarnErrors, record.WarnShort}, w.Code, w.Text)
 		}
 	}
 
+	assert.Positive(t, used)
 	require.GreaterOrEqual(t, len(seen), 3)
 	assert.Equal(t, suite.Progress{
 		Step: "random-read-qd1", Plan: "4 KiB random read, depth 1", Number: 1, Steps: 3, Done: seen[0].Done, Remaining: seen[0].Remaining,
