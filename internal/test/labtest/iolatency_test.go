@@ -62,8 +62,6 @@ func testIOLatency(t *testing.T, m *lab.Machine) {
 			assert.LessOrEqual(t, float64(got.Sum.Milliseconds()), 1.01*kernel+1, operation)
 			assert.InEpsilon(t, kernel, float64(got.Sum.Milliseconds()), 0.3, operation)
 			assert.LessOrEqual(t, float64(got.Mean()), 1.01*by.Mean, operation)
-			median, _ := got.Percentile(50)
-			assert.InDelta(t, record.IOBucketOf(100*time.Millisecond), median, 3, "as often as it is let")
 			difference := by.difference(got)
 			t.Logf("%s: fio says %s, the histogram %s", operation, time.Duration(by.Mean), got.Mean())
 			if difference == "" {
