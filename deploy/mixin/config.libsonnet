@@ -1,7 +1,8 @@
 // What a user may want to change: what is watched, severities and thresholds.
 {
   _config+:: {
-    // Labels that select daemons, such as those of one cluster: 'cluster="storage"'. Empty selects all.
+    // Labels that select daemons, such as those of one cluster: 'cluster="storage"'. Empty selects all: where one server
+    // evaluates the rules for several clusters, nodes are told apart by the label cluster.
     selector: '',
     // The same for kube-state-metrics, and the name of the DaemonSet in its metrics (a regular expression).
     kubeStateMetricsSelector: '',

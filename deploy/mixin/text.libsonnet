@@ -19,7 +19,7 @@
 
   // Which conditions changed on the targets of a node within a day.
   changesOfTheDay: |||
-    {{- range printf "count by (condition) (time() - ssdprobe_conditions_changed_timestamp_seconds{instance=%q} < 86400)" $labels.instance | query | sortByLabel "condition" }}
+    {{- range printf "count by (condition) (time() - ssdprobe_conditions_changed_timestamp_seconds{cluster=%q,instance=%q} < 86400)" $labels.cluster $labels.instance | query | sortByLabel "condition" }}
     Within a day, {{ .Labels.condition }} changed on {{ .Value }} targets.{{ end }}
   |||,
 }

@@ -23,26 +23,26 @@ var ErrNothing = errors.New("no series ssdprobe_drive_health")
 // The queries, by what they return. Sources may disagree for a moment, such as two replicas of Prometheus, or a pod and
 // its successor. A drive may then have two states: see worst.
 const (
-	healthQuery  = `max by (instance, device, id, state) (ssdprobe_drive_health) == 1`
-	aboutQuery   = `topk by (instance, device, id) (1, ssdprobe_device_info)`
-	reasonQuery  = `topk by (instance, device, id) (1, ssdprobe_drive_health_info)`
-	ratioQuery   = `max by (instance, device, id) (ssdprobe_drive_health_slower_ratio)`
-	lowerQuery   = `max by (instance, device, id) (ssdprobe_drive_health_slower_ratio_lower)`
-	upperQuery   = `max by (instance, device, id) (ssdprobe_drive_health_slower_ratio_upper)`
-	sinceQuery   = `min by (instance, device, id) (ssdprobe_drive_health_since_timestamp_seconds)`
-	powerOnQuery = `max by (instance, id) (ssdprobe_nvme_power_on_seconds_total) or max by (instance, id) (ssdprobe_drive_power_on_seconds_total)`
-	hostQuery    = `max by (instance, state) (ssdprobe_host_health) == 1`
-	hostRatio    = `max by (instance) (ssdprobe_host_health_slower_ratio)`
-	hostLower    = `max by (instance) (ssdprobe_host_health_slower_ratio_lower)`
-	hostUpper    = `max by (instance) (ssdprobe_host_health_slower_ratio_upper)`
-	hostSince    = `min by (instance) (ssdprobe_host_health_since_timestamp_seconds)`
-	silentQuery  = `group by (instance) (last_over_time(ssdprobe_build_info[1d])) unless on (instance) group by (instance) (ssdprobe_drive_health)`
+	healthQuery  = `max by (cluster, instance, device, id, state) (ssdprobe_drive_health) == 1`
+	aboutQuery   = `topk by (cluster, instance, device, id) (1, ssdprobe_device_info)`
+	reasonQuery  = `topk by (cluster, instance, device, id) (1, ssdprobe_drive_health_info)`
+	ratioQuery   = `max by (cluster, instance, device, id) (ssdprobe_drive_health_slower_ratio)`
+	lowerQuery   = `max by (cluster, instance, device, id) (ssdprobe_drive_health_slower_ratio_lower)`
+	upperQuery   = `max by (cluster, instance, device, id) (ssdprobe_drive_health_slower_ratio_upper)`
+	sinceQuery   = `min by (cluster, instance, device, id) (ssdprobe_drive_health_since_timestamp_seconds)`
+	powerOnQuery = `max by (cluster, instance, id) (ssdprobe_nvme_power_on_seconds_total) or max by (cluster, instance, id) (ssdprobe_drive_power_on_seconds_total)`
+	hostQuery    = `max by (cluster, instance, state) (ssdprobe_host_health) == 1`
+	hostRatio    = `max by (cluster, instance) (ssdprobe_host_health_slower_ratio)`
+	hostLower    = `max by (cluster, instance) (ssdprobe_host_health_slower_ratio_lower)`
+	hostUpper    = `max by (cluster, instance) (ssdprobe_host_health_slower_ratio_upper)`
+	hostSince    = `min by (cluster, instance) (ssdprobe_host_health_since_timestamp_seconds)`
+	silentQuery  = `group by (cluster, instance) (last_over_time(ssdprobe_build_info[1d])) unless on (cluster, instance) group by (cluster, instance) (ssdprobe_drive_health)`
 	// These need the recording rules. besideQuery relates each drive to its limit, by the statistic that is nearest to
 	// the limit or furthest beyond it. limitQuery returns the limits. alertQuery returns the alert that fires after hours
 	// beyond a limit.
-	besideQuery  = `topk by (instance, device, id) (1, device:ssdprobe_probe_level_seconds:excess / on (model, size, kind, engine, probe, statistic) group_left () max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:limit))`
+	besideQuery  = `topk by (cluster, instance, device, id) (1, device:ssdprobe_probe_level_seconds:excess / on (model, size, kind, engine, probe, statistic) group_left () max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:limit))`
 	limitQuery   = `max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:limit)`
-	alertQuery   = `group by (instance, id) (ALERTS{alertname="SsdprobeDriveSlowerThanPeers",alertstate="firing"})`
+	alertQuery   = `group by (cluster, instance, id) (ALERTS{alertname="SsdprobeDriveSlowerThanPeers",alertstate="firing"})`
 	fastestQuery = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest{statistic!~"latency_p9.*"})`
 	slowerQuery  = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest > on (model, size, kind, engine, probe, statistic) group_left () max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:firmware_limit))`
 
@@ -50,7 +50,14 @@ const (
 )
 
 // driveKey identifies a target. Two nodes may know the same id, such as that of a dual-port drive. A host has no id.
-type driveKey struct{ node, id string }
+type driveKey struct {
+	node Node
+	id   string
+}
+
+func keyOf(s *model.Sample) driveKey { return driveKey{nodeOf(s), label(s, "id")} }
+
+func nodeOf(s *model.Sample) Node { return Node{label(s, "cluster"), label(s, "instance")} }
 
 type modelKey struct{ model, firmware string }
 
@@ -97,7 +104,7 @@ func byDrive(v model.Vector) map[driveKey]float64 {
 	out := map[driveKey]float64{}
 	for _, s := range v {
 		if x := float64(s.Value); !math.IsNaN(x) {
-			out[driveKey{label(s, "instance"), label(s, "id")}] = x
+			out[keyOf(s)] = x
 		}
 	}
 	return out
@@ -126,16 +133,16 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 	f := Fleet{Time: at, Drives: []Drive{}, Hosts: []Host{}, Silent: []string{}}
 	about, reasons := map[driveKey]*model.Sample{}, map[driveKey]*model.Sample{}
 	for _, s := range answers[aboutQuery] {
-		about[driveKey{label(s, "instance"), label(s, "id")}] = s
+		about[keyOf(s)] = s
 	}
 	for _, s := range answers[reasonQuery] {
-		reasons[driveKey{label(s, "instance"), label(s, "id")}] = s
+		reasons[keyOf(s)] = s
 	}
 	ratios := slower(answers[ratioQuery], answers[lowerQuery], answers[upperQuery])
 	since, powerOn := onsets(answers[sinceQuery]), byDrive(answers[powerOnQuery])
 	beside, alerts := standings(answers), byDrive(answers[alertQuery])
-	of := map[string]int{}
-	for key, s := range worst(answers[healthQuery], func(s *model.Sample) driveKey { return driveKey{label(s, "instance"), label(s, "id")} }) {
+	of := map[Node]int{}
+	for key, s := range worst(answers[healthQuery], keyOf) {
 		d := Drive{
 			Node: key.node, ID: key.id, Device: label(s, "device"), Verdict: record.DriveVerdict(label(s, "state")), Slower: ratios[key], Since: since[key],
 			standing: beside[key], PowerOn: time.Duration(powerOn[key]) * time.Second,
@@ -160,7 +167,7 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 	f.Hosts = hosts(answers, of)
 	f.Models = models(f.Drives, firmwares(answers))
 	for _, s := range answers[silentQuery] {
-		f.Silent = append(f.Silent, label(s, "instance"))
+		f.Silent = append(f.Silent, nodeOf(s).String())
 	}
 	f.order()
 	return f
@@ -198,7 +205,7 @@ func standings(answers map[string]model.Vector) map[driveKey]standing {
 	out := map[driveKey]standing{}
 	for _, s := range answers[besideQuery] {
 		if limit := limits[of(s)]; limit > 0 && !math.IsNaN(float64(s.Value)) {
-			out[driveKey{label(s, "instance"), label(s, "id")}] = standing{
+			out[keyOf(s)] = standing{
 				VsPeers: float64(s.Value) * limit, Limit: limit, Probe: label(s, "probe"), Statistic: record.Statistic(label(s, "statistic")),
 			}
 		}
@@ -218,10 +225,10 @@ func worst[K comparable](v model.Vector, of func(*model.Sample) K) map[K]*model.
 	return out
 }
 
-func hosts(answers map[string]model.Vector, drives map[string]int) []Host {
+func hosts(answers map[string]model.Vector, drives map[Node]int) []Host {
 	ratios, since := slower(answers[hostRatio], answers[hostLower], answers[hostUpper]), onsets(answers[hostSince])
 	list := []Host{}
-	for node, s := range worst(answers[hostQuery], func(s *model.Sample) string { return label(s, "instance") }) {
+	for node, s := range worst(answers[hostQuery], nodeOf) {
 		key := driveKey{node: node}
 		list = append(list, Host{Node: node, Drives: drives[node], Verdict: record.DriveVerdict(label(s, "state")), Slower: ratios[key], Since: since[key]})
 	}

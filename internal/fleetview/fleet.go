@@ -17,7 +17,7 @@ type Fleet struct {
 	Drives []Drive `json:"drives"`
 	Hosts  []Host  `json:"hosts"`
 	Models []Model `json:"models"`
-	// Silent lists the nodes that had a daemon within the last day but report no verdict now.
+	// Silent lists the nodes, as by Node.String, that had a daemon within the last day but report no verdict now.
 	Silent []string `json:"silent"`
 	// Problems are the warnings of the server: an answer may be incomplete.
 	Problems []string `json:"problems,omitempty"`
@@ -26,9 +26,24 @@ type Fleet struct {
 	Compared int `json:"compared"`
 }
 
+// Node names a node.
+type Node struct {
+	// Cluster is empty where the series have no such label: then the server is that of a single cluster.
+	Cluster string `json:"cluster,omitempty"`
+	Name    string `json:"node"`
+}
+
+// String returns "cluster/node", or the name alone where there is no cluster.
+func (n Node) String() string {
+	if n.Cluster == "" {
+		return n.Name
+	}
+	return n.Cluster + "/" + n.Name
+}
+
 // Drive is a target of a node.
 type Drive struct {
-	Node   string `json:"node"`
+	Node
 	Device string `json:"device"`
 	ID     string `json:"id"`
 	Kind   string `json:"kind,omitempty"` // "file" for a probe file
@@ -75,7 +90,7 @@ const byFleet = "fleet"
 
 // Host is the verdict on a node.
 type Host struct {
-	Node    string              `json:"node"`
+	Node
 	Drives  int                 `json:"drives"`
 	Verdict record.DriveVerdict `json:"verdict"`
 	Slower
@@ -100,11 +115,11 @@ func (f *Fleet) order() {
 	slices.SortFunc(f.Drives, func(a, b Drive) int {
 		return cmp.Or(
 			cmp.Compare(b.Verdict.Badness(), a.Verdict.Badness()), cmp.Compare(b.Ratio, a.Ratio),
-			natural.Compare(a.Node, b.Node), natural.Compare(a.Device, b.Device), cmp.Compare(a.ID, b.ID),
+			natural.Compare(a.Node.String(), b.Node.String()), natural.Compare(a.Device, b.Device), cmp.Compare(a.ID, b.ID),
 		)
 	})
 	slices.SortFunc(f.Hosts, func(a, b Host) int {
-		return cmp.Or(cmp.Compare(b.Verdict.Badness(), a.Verdict.Badness()), cmp.Compare(b.Ratio, a.Ratio), natural.Compare(a.Node, b.Node))
+		return cmp.Or(cmp.Compare(b.Verdict.Badness(), a.Verdict.Badness()), cmp.Compare(b.Ratio, a.Ratio), natural.Compare(a.Node.String(), b.Node.String()))
 	})
 	slices.SortFunc(f.Models, func(a, b Model) int {
 		return cmp.Or(cmp.Compare(b.VsFastest, a.VsFastest), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Firmware, b.Firmware))

@@ -164,10 +164,10 @@ func TestFleet(t *testing.T) {
 	assert.Equal(t, []string{"stor-9"}, f.Silent)
 	assert.Equal(t, []fleetview.Host{
 		{
-			Node: "stor-2", Drives: 3, Verdict: record.Degraded, Slower: fleetview.Slower{Ratio: 1.22, Lower: 1.18, Upper: 1.27},
+			Node: fleetview.Node{Name: "stor-2"}, Drives: 3, Verdict: record.Degraded, Slower: fleetview.Slower{Ratio: 1.22, Lower: 1.18, Upper: 1.27},
 			Since: time.UnixMilli(now.Add(-3 * time.Hour).UnixMilli()),
 		},
-		{Node: "stor-3", Drives: 1, Verdict: record.Unjudged}, {Node: "stor-10", Drives: 2, Verdict: record.Healthy},
+		{Node: fleetview.Node{Name: "stor-3"}, Drives: 1, Verdict: record.Unjudged}, {Node: fleetview.Node{Name: "stor-10"}, Drives: 2, Verdict: record.Healthy},
 	}, f.Hosts)
 	require.Len(t, f.Models, 3)
 	assert.Equal(t, fleetview.Model{
@@ -191,7 +191,7 @@ func TestFleet(t *testing.T) {
 	lines, err := csv.NewReader(&table).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, lines, 7)
-	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2.41", "2.6", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "read-4k", "latency_p50_seconds", "1.44e+08"}, lines[1])
+	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2.41", "2.6", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "read-4k", "latency_p50_seconds", "1.44e+08", ""}, lines[1])
 	assert.Equal(t, []string{"degraded", "1.6", "", ""}, lines[2][6:10])
 
 	one := f.Only(func(d fleetview.Drive) bool { return d.Model == "970 PRO" })
@@ -216,6 +216,35 @@ func TestAServerThatKnowsLittle(t *testing.T) {
 	var short bytes.Buffer
 	require.NoError(t, f.Text(&short, false))
 	assert.Contains(t, short.String(), "that needs the recording rules")
+}
+
+// Nodes of two clusters may have the same name, and targets the same id.
+func TestNodesOfTheSameName(t *testing.T) {
+	var h history
+	for cluster, state := range map[string]record.DriveVerdict{"east": record.Severe, "west": record.Healthy} {
+		labels := fmt.Sprintf(`cluster=%q,instance="stor-1",device="sda",id="file:/srv"`, cluster)
+		h.put("ssdprobe_drive_health", fmt.Sprintf(`%s,state=%q`, labels, state), 1, 0)
+		h.put("ssdprobe_device_info", fmt.Sprintf(`%s,model="of %s",kind="file"`, labels, cluster), 1, 0)
+		h.put("ssdprobe_host_health", fmt.Sprintf(`cluster=%q,instance="stor-1",state="healthy"`, cluster), 1, 0)
+		h.put("ssdprobe_build_info", fmt.Sprintf(`cluster=%q,instance="stor-2",version="1"`, cluster), 1, time.Hour)
+	}
+	f, err := ask(t, h)
+	require.NoError(t, err)
+	require.Len(t, f.Drives, 2)
+	assert.Equal(t, fleetview.Node{Cluster: "east", Name: "stor-1"}, f.Drives[0].Node)
+	assert.Equal(t, "of east", f.Drives[0].Model)
+	assert.Equal(t, record.Healthy, f.Drives[1].Verdict)
+	assert.Len(t, f.Hosts, 2)
+	assert.Equal(t, []string{"east/stor-2", "west/stor-2"}, f.Silent)
+	var shown, table bytes.Buffer
+	require.NoError(t, f.Text(&shown, true))
+	assert.Contains(t, shown.String(), "2 drives on 2 nodes")
+	assert.Regexp(t, `east/stor-1 +sda +severe`, shown.String())
+	require.NoError(t, f.CSV(&table))
+	assert.Contains(t, table.String(), ",east\n")
+	text, err := json.Marshal(f.Drives[0])
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"cluster":"east","node":"stor-1"`)
 }
 
 // BenchmarkFleet asks for 2 000 drives on 100 nodes.

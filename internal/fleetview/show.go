@@ -36,7 +36,7 @@ func (f Fleet) Text(w io.Writer, all bool) error {
 }
 
 func (f Fleet) headline() string {
-	nodes, counts := map[string]bool{}, map[record.DriveVerdict]int{}
+	nodes, counts := map[Node]bool{}, map[record.DriveVerdict]int{}
 	for _, d := range f.Drives {
 		nodes[d.Node] = true
 		counts[d.Verdict]++
@@ -68,7 +68,7 @@ func (f Fleet) driveBlocks(all bool) []document.Block {
 		if d.Batch {
 			by += ", together with others"
 		}
-		t.Add(d.Node, d.Device, string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
+		t.Add(d.Node.String(), d.Device, string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
 	}
 	return titled(t)
 }
@@ -77,7 +77,7 @@ func (f Fleet) hostBlocks(all bool) []document.Block {
 	t := document.Table{Names: []string{"host", "drives", "verdict", "slower", "since"}, Align: "lrlll"}
 	for _, h := range f.Hosts {
 		if all || h.Verdict.Badness() >= record.Watch.Badness() {
-			t.Add(h.Node, units.Count(h.Drives), string(h.Verdict), ratioText(h.Slower), f.sinceText(h.Since))
+			t.Add(h.Node.String(), units.Count(h.Drives), string(h.Verdict), ratioText(h.Slower), f.sinceText(h.Since))
 		}
 	}
 	return titled(t)
@@ -131,7 +131,7 @@ func ageText(d time.Duration) string {
 // CSV writes a header and a line for each drive, the worst first. Times are RFC 3339; unknown values are empty.
 func (f Fleet) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "ratio_lower", "ratio_upper", "since", "by", "batch", "vs_peers", "limit", "probe", "statistic", "power_on_seconds"}}
+	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "ratio_lower", "ratio_upper", "since", "by", "batch", "vs_peers", "limit", "probe", "statistic", "power_on_seconds", "cluster"}}
 	number := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -144,8 +144,8 @@ func (f Fleet) CSV(w io.Writer) error {
 			since = d.Since.UTC().Format(time.RFC3339)
 		}
 		lines = append(lines, []string{
-			d.Node, d.Device, d.ID, d.Kind, d.Model, d.Firmware, string(d.Verdict), number(d.Ratio), number(d.Lower), number(d.Upper), since,
-			strings.Join(d.By, " "), strconv.FormatBool(d.Batch), number(d.VsPeers), number(d.Limit), d.Probe, string(d.Statistic), number(d.PowerOn.Seconds()),
+			d.Node.Name, d.Device, d.ID, d.Kind, d.Model, d.Firmware, string(d.Verdict), number(d.Ratio), number(d.Lower), number(d.Upper), since,
+			strings.Join(d.By, " "), strconv.FormatBool(d.Batch), number(d.VsPeers), number(d.Limit), d.Probe, string(d.Statistic), number(d.PowerOn.Seconds()), d.Cluster,
 		})
 	}
 	if err := out.WriteAll(lines); err != nil {

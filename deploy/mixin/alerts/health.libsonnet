@@ -6,20 +6,20 @@ local critical = {
     {{ if and (not $labels.controller) (eq $labels.condition "temperature") }}is too hot, and gives that as the reason why it fails its own self-assessment.
     {{- else if not $labels.controller }}has failed its own self-assessment: it expects to break, or is too hot.
     {{- else if eq $labels.condition "self_test" }}has failed a self-test, and no later one as thorough has passed, says the log of controller {{ $labels.controller }}.
-    {{- range printf "max(ssdprobe_nvme_power_on_seconds_total{instance=%q,id=%q,controller=%q}) - max(ssdprobe_nvme_self_test_failed_power_on_seconds{instance=%q,id=%q,controller=%q}) >= 0"
-    $labels.instance $labels.id $labels.controller $labels.instance $labels.id $labels.controller | query }}
+    {{- range printf "max(ssdprobe_nvme_power_on_seconds_total{cluster=%q,instance=%q,id=%q,controller=%q}) - max(ssdprobe_nvme_self_test_failed_power_on_seconds{cluster=%q,instance=%q,id=%q,controller=%q}) >= 0"
+    $labels.cluster $labels.instance $labels.id $labels.controller $labels.cluster $labels.instance $labels.id $labels.controller | query }}
     It has been on for {{ .Value | humanizeDuration }} since.{{ end }}
     {{- else if eq $labels.condition "media_dies" }}has dies of its media offline: {{ $value }}, says controller {{ $labels.controller }}.
-    {{- range printf "max(ssdprobe_nvme_media_dies_tolerated{instance=%q,id=%q,controller=%q})" $labels.instance $labels.id $labels.controller | query }}
+    {{- range printf "max(ssdprobe_nvme_media_dies_tolerated{cluster=%q,instance=%q,id=%q,controller=%q})" $labels.cluster $labels.instance $labels.id $labels.controller | query }}
     It tolerates {{ .Value }}.{{ end }}
     {{- else -}}
     reports a critical warning: {{ $labels.condition }} is set in the health log of controller {{ $labels.controller }}.
-    {{- with printf "max_over_time(timestamp(ssdprobe_nvme_critical_warning{instance=%q,id=%q,controller=%q,condition=%q} == 0)[1d:1m])"
-    $labels.instance $labels.id $labels.controller $labels.condition | query }}
+    {{- with printf "max_over_time(timestamp(ssdprobe_nvme_critical_warning{cluster=%q,instance=%q,id=%q,controller=%q,condition=%q} == 0)[1d:1m])"
+    $labels.cluster $labels.instance $labels.id $labels.controller $labels.condition | query }}
     It was clear until {{ . | first | value | humanizeTimestamp }}.
     {{- else }}
     It has been set for a day or more.{{ end }}{{ end }}
-    {{- with printf "{__name__=~\"ssdprobe_(nvme_critical_warning|drive_smart_passed)\",instance=%q,id=%q}" $labels.instance $labels.id | query }}{{ else }}
+    {{- with printf "{__name__=~\"ssdprobe_(nvme_critical_warning|drive_smart_passed)\",cluster=%q,instance=%q,id=%q}" $labels.cluster $labels.instance $labels.id | query }}{{ else }}
     That is its last answer: now it gives none.{{ end }}
   |||,
 };
@@ -33,10 +33,10 @@ function(config) {
       expr: |||
         (
             max_over_time(device:ssdprobe_pcie_link:ratio{kind!="file"}[30m])
-          or on (job, instance, device)
+          or on (cluster, job, instance, device)
             max_over_time(device:ssdprobe_pcie_link:ratio{kind="file"}[30m])
         ) < 1
-        and on (job, instance, device, id, firmware) device:ssdprobe_device_info:unique
+        and on (cluster, job, instance, device, id, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '15m',
       keep_firing_for: '15m',
@@ -45,16 +45,16 @@ function(config) {
         summary: 'The PCIe link of a drive is below its maximum.',
         description: text.drive + |||
           has a PCIe link with {{ $value | humanizePercentage }} of the bandwidth that drive and slot support:
-          {{- range printf "max(ssdprobe_pcie_link_speed_transfers_per_second{instance=%q,id=%q,state=\"current\"})" $labels.instance $labels.id | query }}
+          {{- range printf "max(ssdprobe_pcie_link_speed_transfers_per_second{cluster=%q,instance=%q,id=%q,state=\"current\"})" $labels.cluster $labels.instance $labels.id | query }}
           {{ humanize .Value }}T/s{{ end }}
-          {{- range printf "max(ssdprobe_pcie_link_width_lanes{instance=%q,id=%q,state=\"current\"})" $labels.instance $labels.id | query }}
+          {{- range printf "max(ssdprobe_pcie_link_width_lanes{cluster=%q,instance=%q,id=%q,state=\"current\"})" $labels.cluster $labels.instance $labels.id | query }}
           x{{ .Value }}{{ end }}
-          {{- range printf "max(ssdprobe_pcie_link_speed_transfers_per_second{instance=%q,id=%q,state=\"max\"})" $labels.instance $labels.id | query }}
+          {{- range printf "max(ssdprobe_pcie_link_speed_transfers_per_second{cluster=%q,instance=%q,id=%q,state=\"max\"})" $labels.cluster $labels.instance $labels.id | query }}
           of {{ humanize .Value }}T/s{{ end }}
-          {{- range printf "max(ssdprobe_pcie_link_width_lanes{instance=%q,id=%q,state=\"max\"})" $labels.instance $labels.id | query }}
+          {{- range printf "max(ssdprobe_pcie_link_width_lanes{cluster=%q,instance=%q,id=%q,state=\"max\"})" $labels.cluster $labels.instance $labels.id | query }}
           x{{ .Value }}{{ end }}.
-          {{- with printf "ssdprobe_conditions_changed_timestamp_seconds{instance=%q,id=%q,condition=\"pcie_link\"}"
-          $labels.instance $labels.id | query }}
+          {{- with printf "ssdprobe_conditions_changed_timestamp_seconds{cluster=%q,instance=%q,id=%q,condition=\"pcie_link\"}"
+          $labels.cluster $labels.instance $labels.id | query }}
           It changed at {{ . | first | value | humanizeTimestamp }}.
           {{- else }}
           It has been like that since ssdprobe first saw the drive.{{ end }}
@@ -70,13 +70,13 @@ function(config) {
             controller:ssdprobe_critical_warning:last == 1
           or
             label_replace(
-                max by (job, instance, device, id, controller) (ssdprobe_nvme_media_dies_offline)
+                max by (cluster, job, instance, device, id, controller) (ssdprobe_nvme_media_dies_offline)
               >
-                max by (job, instance, device, id, controller) (ssdprobe_nvme_media_dies_tolerated),
+                max by (cluster, job, instance, device, id, controller) (ssdprobe_nvme_media_dies_tolerated),
               "condition", "media_dies", "", ""
             )
         )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '5m',
       keep_firing_for: '15m',
@@ -90,20 +90,20 @@ function(config) {
       // few dies as it was made for.
       expr: |||
         (
-            max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition="temperature"}) == 1
+            max by (cluster, job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition="temperature"}) == 1
           or
-            label_replace(max by (job, instance, device, id) (ssdprobe_drive_too_hot) == 1, "condition", "temperature", "", "")
+            label_replace(max by (cluster, job, instance, device, id) (ssdprobe_drive_too_hot) == 1, "condition", "temperature", "", "")
           or
-            label_replace(max by (job, instance, device, id, controller) (ssdprobe_nvme_self_test_failed) == 1, "condition", "self_test", "", "")
+            label_replace(max by (cluster, job, instance, device, id, controller) (ssdprobe_nvme_self_test_failed) == 1, "condition", "self_test", "", "")
           or
             label_replace(
-                (max by (job, instance, device, id, controller) (ssdprobe_nvme_media_dies_offline) > 0)
+                (max by (cluster, job, instance, device, id, controller) (ssdprobe_nvme_media_dies_offline) > 0)
               <=
-                max by (job, instance, device, id, controller) (ssdprobe_nvme_media_dies_tolerated),
+                max by (cluster, job, instance, device, id, controller) (ssdprobe_nvme_media_dies_tolerated),
               "condition", "media_dies", "", ""
             )
         )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '15m',
       keep_firing_for: '15m',
@@ -115,11 +115,11 @@ function(config) {
       alert: 'SsdprobeSpareBelowThreshold',
       expr: |||
         (
-            max by (job, instance, device, id, controller) (ssdprobe_nvme_available_spare_ratio)
+            max by (cluster, job, instance, device, id, controller) (ssdprobe_nvme_available_spare_ratio)
           <
-            max by (job, instance, device, id, controller) (ssdprobe_nvme_available_spare_threshold_ratio)
+            max by (cluster, job, instance, device, id, controller) (ssdprobe_nvme_available_spare_threshold_ratio)
         )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '15m',
       keep_firing_for: '15m',
@@ -128,11 +128,11 @@ function(config) {
         summary: 'A drive is running out of spare blocks.',
         description: text.drive + |||
           is running out of spare blocks: controller {{ $labels.controller }} has {{ $value | humanizePercentage }} left
-          {{- with printf "ssdprobe_nvme_available_spare_threshold_ratio{instance=%q,id=%q,controller=%q}"
-          $labels.instance $labels.id $labels.controller | query }}, below the maker's threshold of {{ . | first | value | humanizePercentage }}
+          {{- with printf "ssdprobe_nvme_available_spare_threshold_ratio{cluster=%q,instance=%q,id=%q,controller=%q}"
+          $labels.cluster $labels.instance $labels.id $labels.controller | query }}, below the maker's threshold of {{ . | first | value | humanizePercentage }}
           {{- end }}.
-          {{- with printf "ssdprobe_nvme_available_spare_ratio{instance=%q,id=%q,controller=%q} offset 30d"
-          $labels.instance $labels.id $labels.controller | query }}
+          {{- with printf "ssdprobe_nvme_available_spare_ratio{cluster=%q,instance=%q,id=%q,controller=%q} offset 30d"
+          $labels.cluster $labels.instance $labels.id $labels.controller | query }}
           30 days ago it was {{ . | first | value | humanizePercentage }}.{{ end }}
         |||,
       },
@@ -141,8 +141,8 @@ function(config) {
     {
       alert: 'SsdprobeDriveWorn',
       expr: |||
-        (max by (job, instance, device, id, controller) (ssdprobe_nvme_percentage_used_ratio or ssdprobe_drive_percentage_used_ratio) > %(wornRatio)g)
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        (max by (cluster, job, instance, device, id, controller) (ssdprobe_nvme_percentage_used_ratio or ssdprobe_drive_percentage_used_ratio) > %(wornRatio)g)
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % config,
       'for': '15m',
       keep_firing_for: '15m',
@@ -151,8 +151,8 @@ function(config) {
         summary: 'A drive is nearly worn out.',
         description: text.drive + |||
           is nearly worn out: {{ $value | humanizePercentage }} of the rated endurance is used. This figure may exceed 100 %.
-          {{- with printf "{__name__=~\"ssdprobe_(nvme|drive)_percentage_used_ratio\",instance=%q,id=%q,controller=%q} offset 30d"
-          $labels.instance $labels.id $labels.controller | query }}
+          {{- with printf "{__name__=~\"ssdprobe_(nvme|drive)_percentage_used_ratio\",cluster=%q,instance=%q,id=%q,controller=%q} offset 30d"
+          $labels.cluster $labels.instance $labels.id $labels.controller | query }}
           30 days ago it was {{ . | first | value | humanizePercentage }}.{{ end }}
         |||,
       },
@@ -162,8 +162,8 @@ function(config) {
     {
       alert: 'SsdprobeTemperatureAboveLimit',
       expr: |||
-        (max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_warning_temperature_seconds_total[1h])) >= %(hotSeconds)d)
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        (max by (cluster, job, instance, device, id, controller) (increase(ssdprobe_nvme_warning_temperature_seconds_total[1h])) >= %(hotSeconds)d)
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % config,
       'for': '5m',
       keep_firing_for: '15m',
@@ -172,8 +172,8 @@ function(config) {
         summary: 'A drive is too hot.',
         description: text.drive + |||
           is too hot: controller {{ $labels.controller }} has been above its warning temperature for {{ $value | humanizeDuration }} of the last hour.
-          {{- range printf "max(ssdprobe_nvme_temperature_celsius{instance=%q,id=%q,controller=%q})"
-          $labels.instance $labels.id $labels.controller | query }}
+          {{- range printf "max(ssdprobe_nvme_temperature_celsius{cluster=%q,instance=%q,id=%q,controller=%q})"
+          $labels.cluster $labels.instance $labels.id $labels.controller | query }}
           Its hottest sensor is at {{ .Value }} °C now.{{ end }}
         |||,
       },
@@ -183,8 +183,8 @@ function(config) {
       alert: 'SsdprobeTemperatureAboveLimit',
       // At this temperature a drive may switch itself off.
       expr: |||
-        (max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_critical_temperature_seconds_total[1h])) > 0)
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        (max by (cluster, job, instance, device, id, controller) (increase(ssdprobe_nvme_critical_temperature_seconds_total[1h])) > 0)
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '1m',
       keep_firing_for: '15m',
@@ -193,8 +193,8 @@ function(config) {
         summary: 'A drive is far too hot.',
         description: text.drive + |||
           is far too hot: controller {{ $labels.controller }} has been above its critical temperature for {{ $value | humanizeDuration }} of the last hour.
-          {{- range printf "max(ssdprobe_nvme_temperature_celsius{instance=%q,id=%q,controller=%q})"
-          $labels.instance $labels.id $labels.controller | query }}
+          {{- range printf "max(ssdprobe_nvme_temperature_celsius{cluster=%q,instance=%q,id=%q,controller=%q})"
+          $labels.cluster $labels.instance $labels.id $labels.controller | query }}
           Its hottest sensor is at {{ .Value }} °C now.{{ end }}
         |||,
       },
@@ -205,12 +205,12 @@ function(config) {
       expr: |||
         (
           (
-              max by (job, instance, device, id, controller) (rate(ssdprobe_nvme_remote_interrupts_total[1h]))
+              max by (cluster, job, instance, device, id, controller) (rate(ssdprobe_nvme_remote_interrupts_total[1h]))
             /
-              (sum by (job, instance, device, id, controller) (rate(ssdprobe_nvme_interrupts_total[1h])) > %(remoteInterruptsFrom)d)
+              (sum by (cluster, job, instance, device, id, controller) (rate(ssdprobe_nvme_interrupts_total[1h])) > %(remoteInterruptsFrom)d)
           ) > %(remoteInterruptsRatio)g
         )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % config,
       'for': '1h',
       keep_firing_for: '30m',
@@ -219,8 +219,8 @@ function(config) {
         summary: 'CPUs of another NUMA node handle most interrupts of a drive.',
         description: text.drive + |||
           has most of its interrupts handled on another NUMA node: {{ $value | humanizePercentage }} of those of controller {{ $labels.controller }} in the last hour
-          {{- with printf "sum(rate(ssdprobe_nvme_remote_interrupts_total{instance=%q,id=%q,controller=%q}[1h] offset 1d)) / (sum(rate(ssdprobe_nvme_interrupts_total{instance=%q,id=%q,controller=%q}[1h] offset 1d)) > 0)"
-          $labels.instance $labels.id $labels.controller $labels.instance $labels.id $labels.controller | query }},
+          {{- with printf "sum(rate(ssdprobe_nvme_remote_interrupts_total{cluster=%q,instance=%q,id=%q,controller=%q}[1h] offset 1d)) / (sum(rate(ssdprobe_nvme_interrupts_total{cluster=%q,instance=%q,id=%q,controller=%q}[1h] offset 1d)) > 0)"
+          $labels.cluster $labels.instance $labels.id $labels.controller $labels.cluster $labels.instance $labels.id $labels.controller | query }},
           {{ . | first | value | humanizePercentage }} a day ago{{ end }}. Each adds latency.
         |||,
       },

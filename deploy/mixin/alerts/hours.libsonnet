@@ -6,9 +6,9 @@ function(config) {
   // Probes that often find too few written blocks: the drive is nearly empty.
   local unwritten(span) = std.stripChars(|||
     (
-        sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[%(span)s]))
+        sum by (cluster, job, instance, id, probe) (increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[%(span)s]))
       >
-        0.1 * sum by (job, instance, id, probe) (increase(ssdprobe_probe_rounds_total[%(span)s]))
+        0.1 * sum by (cluster, job, instance, id, probe) (increase(ssdprobe_probe_rounds_total[%(span)s]))
     )
   ||| % { span: span }, '\n'),
 
@@ -25,10 +25,10 @@ function(config) {
         (
             count_over_time(device:ssdprobe_device_info:returned[6h]) > %(returns)d
           or
-            max by (job, instance, id, model) (last_over_time(device:ssdprobe_device_info:unique[6h]))
-            unless on (job, instance, id) device:ssdprobe_device_info:unique
+            max by (cluster, job, instance, id, model) (last_over_time(device:ssdprobe_device_info:unique[6h]))
+            unless on (cluster, job, instance, id) device:ssdprobe_device_info:unique
         )
-        and on (job, instance) ssdprobe_build_info
+        and on (cluster, job, instance) ssdprobe_build_info
       ||| % config,
       'for': '15m',
       labels: { severity: 'warning' },
@@ -39,8 +39,8 @@ function(config) {
           comes and goes: it came back {{ $value }} times in the last six hours.{{ else -}}
           is gone.
           ssdprobe runs but no longer sees it: it was removed, dropped off the bus, or the configuration now leaves it out.{{ end }}
-          {{- range printf "topk(1, max by (device) (max_over_time(timestamp(device:ssdprobe_device_info:unique{instance=%q,id=%q})[6h:1m])))"
-          $labels.instance $labels.id | query }}
+          {{- range printf "topk(1, max by (device) (max_over_time(timestamp(device:ssdprobe_device_info:unique{cluster=%q,instance=%q,id=%q})[6h:1m])))"
+          $labels.cluster $labels.instance $labels.id | query }}
           It was last seen at {{ .Value | humanizeTimestamp }}{{ with .Labels.device }} as {{ . }}{{ end }}.{{ end }}
         |||,
       },
@@ -54,21 +54,21 @@ function(config) {
       // that is down, a hanging device and a full run. After quiet hours the hours
       // begin again. One alert for each drive, whatever its probes.
       expr: |||
-        max by (job, instance, device, id) (
+        max by (cluster, job, instance, device, id) (
           (
-              (time() - max by (job, instance, device, id, probe) (ssdprobe_probe_last_success_timestamp_seconds)) > %(noResultsHours)d * 3600
+              (time() - max by (cluster, job, instance, device, id, probe) (ssdprobe_probe_last_success_timestamp_seconds)) > %(noResultsHours)d * 3600
             or
-                %(noResultsHours)d * 3600 + (max by (job, instance, device, id, probe) (ssdprobe_probe_rounds_total{outcome="ok"}) == 0)
-              and on (job, instance, id, probe) ssdprobe_probe_rounds_total{outcome="ok"} offset %(noResultsHours)dh
-              and on (job, instance) time() - process_start_time_seconds > %(noResultsHours)d * 3600
+                %(noResultsHours)d * 3600 + (max by (cluster, job, instance, device, id, probe) (ssdprobe_probe_rounds_total{outcome="ok"}) == 0)
+              and on (cluster, job, instance, id, probe) ssdprobe_probe_rounds_total{outcome="ok"} offset %(noResultsHours)dh
+              and on (cluster, job, instance) time() - process_start_time_seconds > %(noResultsHours)d * 3600
           )
-          unless on (job, instance, id, probe) %(unwritten)s
-          unless on (job, instance, id, probe) ssdprobe_probe_inflight_seconds > %(stuckSeconds)d
-          unless on (job, instance, id) ssdprobe_target_up == 0
-          unless on (job, instance, id) ssdprobe_run_in_progress == 1
-          unless on (job, instance) max_over_time(ssdprobe_quiet[%(noResultsHours)dh]) == 1
+          unless on (cluster, job, instance, id, probe) %(unwritten)s
+          unless on (cluster, job, instance, id, probe) ssdprobe_probe_inflight_seconds > %(stuckSeconds)d
+          unless on (cluster, job, instance, id) ssdprobe_target_up == 0
+          unless on (cluster, job, instance, id) ssdprobe_run_in_progress == 1
+          unless on (cluster, job, instance) max_over_time(ssdprobe_quiet[%(noResultsHours)dh]) == 1
         )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % (config { unwritten: unwritten('%dh' % config.noResultsHours) }),
       'for': '15m',
       keep_firing_for: '15m',
@@ -78,8 +78,8 @@ function(config) {
         description: text.drive + |||
           has a probe without a good round for {{ $value | humanizeDuration }} or longer, so its current speed in that probe is not known.
           Rounds in the last six hours, of probes without a good one:
-          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[6h]) > 0) unless on (probe) increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,outcome=\"ok\"}[6h]) > 0"
-          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{cluster=%q,instance=%q,id=%q}[6h]) > 0) unless on (probe) increase(ssdprobe_probe_rounds_total{cluster=%q,instance=%q,id=%q,outcome=\"ok\"}[6h]) > 0"
+          $labels.cluster $labels.instance $labels.id $labels.cluster $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
         |||,
       },
     },
@@ -89,13 +89,13 @@ function(config) {
       // Learning takes an hour or two. After a change of conditions it starts again, but then there was
       // a baseline within the day. One alert for each drive: about the probe that has learned least.
       expr: |||
-        min by (job, instance, device, id) (
-          max by (job, instance, device, id, probe) (ssdprobe_baseline_samples / ssdprobe_baseline_samples_goal)
-          and on (job, instance, id, probe) ssdprobe_baseline_samples_goal offset 1d
-          unless on (job, instance, id, probe) max_over_time(ssdprobe_baseline_learned_timestamp_seconds[1d])
-          unless on (job, instance, id, probe) %(unwritten)s
+        min by (cluster, job, instance, device, id) (
+          max by (cluster, job, instance, device, id, probe) (ssdprobe_baseline_samples / ssdprobe_baseline_samples_goal)
+          and on (cluster, job, instance, id, probe) ssdprobe_baseline_samples_goal offset 1d
+          unless on (cluster, job, instance, id, probe) max_over_time(ssdprobe_baseline_learned_timestamp_seconds[1d])
+          unless on (cluster, job, instance, id, probe) %(unwritten)s
         )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % { unwritten: unwritten('1d') },
       'for': '1h',
       keep_firing_for: '1h',
@@ -105,8 +105,8 @@ function(config) {
         description: text.drive + |||
           has a probe without a baseline. It has been learning for more than a day and has {{ $value | humanizePercentage }} of the rounds
           that it needs. Until then, it cannot notice that the drive becomes slower. Rounds in the last day, of probes that are learning:
-          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[1d]) > 0) and on (probe) ssdprobe_baseline_samples_goal{instance=%q,id=%q}"
-          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{cluster=%q,instance=%q,id=%q}[1d]) > 0) and on (probe) ssdprobe_baseline_samples_goal{cluster=%q,instance=%q,id=%q}"
+          $labels.cluster $labels.instance $labels.id $labels.cluster $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
         |||,
       },
     },
@@ -118,21 +118,21 @@ function(config) {
       // that has regressed. A nearly empty drive has nothing to judge.
       expr: |||
         (
-          max by (job, instance, device, id) (
+          max by (cluster, job, instance, device, id) (
             time() - ssdprobe_drift_unjudged_since_timestamp_seconds{reason!~"learning|hung|unavailable|unwritten"} > %(notJudgedHours)d * 3600
-            unless on (job, instance, id, probe) (
+            unless on (cluster, job, instance, id, probe) (
               time() - ssdprobe_probe_last_success_timestamp_seconds > %(noResultsHours)d * 3600
               or ssdprobe_probe_rounds_total{outcome="ok"} == 0
             )
-            unless on (job, instance, id, probe, statistic) ssdprobe_drift_state{state="regressed"} == 1
+            unless on (cluster, job, instance, id, probe, statistic) ssdprobe_drift_state{state="regressed"} == 1
           )
           or
-          max by (job, instance, device, id) (
+          max by (cluster, job, instance, device, id) (
             time() - ssdprobe_device_unjudged_since_timestamp_seconds{reason!~"learning|hung|unavailable|unwritten"} > %(notJudgedHours)d * 3600
-            unless on (job, instance, id) ssdprobe_probe_rounds_total
+            unless on (cluster, job, instance, id) ssdprobe_probe_rounds_total
           )
         )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % config,
       'for': '1h',
       keep_firing_for: '1h',
@@ -141,10 +141,10 @@ function(config) {
         summary: 'A drive has not been judged in full for a day.',
         description: text.drive + |||
           has not been judged for {{ $value | humanizeDuration }}, at least in some statistics: it is not known whether it became slower.
-          {{- range printf "count by (probe, reason) (ssdprobe_drift_unjudged_since_timestamp_seconds{instance=%q,id=%q})"
-          $labels.instance $labels.id | query | sortByLabel "reason" | sortByLabel "probe" }}
+          {{- range printf "count by (probe, reason) (ssdprobe_drift_unjudged_since_timestamp_seconds{cluster=%q,instance=%q,id=%q})"
+          $labels.cluster $labels.instance $labels.id | query | sortByLabel "reason" | sortByLabel "probe" }}
           Probe {{ .Labels.probe }}: {{ .Value }} of its statistics, reason {{ .Labels.reason }}.
-          {{- else }}{{ range printf "ssdprobe_device_unjudged_since_timestamp_seconds{instance=%q,id=%q}" $labels.instance $labels.id | query }}
+          {{- else }}{{ range printf "ssdprobe_device_unjudged_since_timestamp_seconds{cluster=%q,instance=%q,id=%q}" $labels.cluster $labels.instance $labels.id | query }}
           Reason: {{ .Labels.reason }}.{{ end }}{{ end }}
         |||,
       },
@@ -155,10 +155,10 @@ function(config) {
       // The due time stays in the past until a run completes.
       expr: |||
         (
-          time() - max by (job, instance, device, id, suite) (ssdprobe_run_next_timestamp_seconds) > %(runOverdueDays)d * 86400
-          unless on (job, instance, id, suite) ssdprobe_run_in_progress == 1
+          time() - max by (cluster, job, instance, device, id, suite) (ssdprobe_run_next_timestamp_seconds) > %(runOverdueDays)d * 86400
+          unless on (cluster, job, instance, id, suite) ssdprobe_run_in_progress == 1
         )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % config,
       'for': '1h',
       labels: { severity: 'info' },
@@ -166,8 +166,8 @@ function(config) {
         summary: 'A scheduled run has not been completed.',
         description: text.drive + |||
           had no full run: suite {{ $labels.suite }} was due {{ $value | humanizeDuration }} ago and has not completed since
-          {{- with printf "ssdprobe_run_last_completion_timestamp_seconds{instance=%q,id=%q,suite=%q}"
-          $labels.instance $labels.id $labels.suite | query }}; its last run ended at {{ . | first | value | humanizeTimestamp }}
+          {{- with printf "ssdprobe_run_last_completion_timestamp_seconds{cluster=%q,instance=%q,id=%q,suite=%q}"
+          $labels.cluster $labels.instance $labels.id $labels.suite | query }}; its last run ended at {{ . | first | value | humanizeTimestamp }}
           {{- else }}; it never ran here{{ end }}.
           Its window may be too short, or the device too busy in it.
         |||,
@@ -180,9 +180,9 @@ function(config) {
       // may be replaced or written, so their numbers may fall.
       expr: |||
         (
-            max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_media_errors_total[1d])) > 0
+            max by (cluster, job, instance, device, id, controller) (increase(ssdprobe_nvme_media_errors_total[1d])) > 0
           or
-            max by (job, instance, device, id) (
+            max by (cluster, job, instance, device, id) (
                 label_replace(ssdprobe_drive_uncorrectable_sectors - min_over_time(ssdprobe_drive_uncorrectable_sectors[1d]), "sectors", "uncorrectable", "", "")
               or
                 label_replace(ssdprobe_drive_pending_sectors - min_over_time(ssdprobe_drive_pending_sectors[1d]), "sectors", "pending", "", "")
@@ -190,7 +190,7 @@ function(config) {
                 label_replace(ssdprobe_drive_reallocated_sectors - min_over_time(ssdprobe_drive_reallocated_sectors[1d]), "sectors", "reallocated", "", "")
             ) > 0
         )
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       |||,
       'for': '5m',
       keep_firing_for: '15m',
@@ -200,23 +200,23 @@ function(config) {
         description: text.drive + |||
           {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read, or has replaced, than a day ago.{{ else -}}
           had {{ printf "%.0f" $value }} unrecovered data integrity errors in the last 24 hours
-          {{- with printf "ssdprobe_nvme_media_errors_total{instance=%q,id=%q,controller=%q}"
-          $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value | printf "%.0f" }} in the drive's life{{ end }}: data could not be read.{{ end }}
+          {{- with printf "ssdprobe_nvme_media_errors_total{cluster=%q,instance=%q,id=%q,controller=%q}"
+          $labels.cluster $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value | printf "%.0f" }} in the drive's life{{ end }}: data could not be read.{{ end }}
         |||,
       },
     },
 
     {
       alert: 'SsdprobeNotScraped',
-      // The scrape job itself is gone: nothing says that a node is down. A job that was renamed has its
-      // instances under the new name. A federated job has no `up` here, so it is gone when all of its nodes are.
+      // The scrape job itself is gone: nothing says that a node is down. A job that was renamed, or that
+      // got a label of its cluster, has its instances under the new name. A federated job has no `up` here, so it is gone when all of its nodes are.
       // It ends after a day, as by then it was meant.
       // It fires before SsdprobeNodeNotWatched, which it keeps back, although it is evaluated every five minutes only.
       expr: |||
-        count by (job) (
-          count by (job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m]))
+        count by (cluster, job) (
+          count by (cluster, job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d:15m]))
           unless on (instance) ssdprobe_build_info
-          unless on (job) (up or ssdprobe_build_info)
+          unless on (cluster, job) (up or ssdprobe_build_info)
         )
       ||| % config,
       'for': '10m',
@@ -232,8 +232,8 @@ function(config) {
     {
       alert: 'SsdprobeWriteBudgetExceeded',
       expr: |||
-        (sum by (job, instance, device, id) (increase(ssdprobe_probe_written_bytes_total[1d])) > %(writtenGiB)g * 1024 * 1024 * 1024)
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        (sum by (cluster, job, instance, device, id) (increase(ssdprobe_probe_written_bytes_total[1d])) > %(writtenGiB)g * 1024 * 1024 * 1024)
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % config,
       'for': '15m',
       keep_firing_for: '15m',

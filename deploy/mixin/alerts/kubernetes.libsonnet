@@ -54,6 +54,7 @@ function(config) {
       alert: 'SsdprobeNodeNotWatched',
       // `instance` is the node's name, or the address of its pod. SsdprobeDown covers pods
       // that answered before, SsdprobePodsUnavailable pods that are not ready. Other alerts cover nodes that are down.
+      // Not by cluster: kube-state-metrics may have that label, and ssdprobe not, or the other way round.
       expr: |||
         (
           label_replace(

@@ -9,8 +9,8 @@ function(config) {
       // Works for any job name: the target exported ssdprobe's metrics within the month. An hour, so that the alert goes on
       // when Prometheus was down.
       expr: |||
-        max by (job, instance) (max_over_time(up[5m])) == 0
-        and on (job, instance) last_over_time(instance:ssdprobe_answered_timestamp_seconds:last[1h])
+        max by (cluster, job, instance) (max_over_time(up[5m])) == 0
+        and on (cluster, job, instance) last_over_time(instance:ssdprobe_answered_timestamp_seconds:last[1h])
       |||,
       'for': '15m',
       labels: { severity: 'warning' },
@@ -18,7 +18,7 @@ function(config) {
         summary: 'ssdprobe does not answer.',
         description: |||
           Prometheus has had no answer from ssdprobe on {{ $labels.instance }} for more than 15 minutes, so its drives are not watched.
-          {{- with printf "last_over_time(instance:ssdprobe_answered_timestamp_seconds:last{job=%q,instance=%q}[1h])" $labels.job $labels.instance | query }}
+          {{- with printf "last_over_time(instance:ssdprobe_answered_timestamp_seconds:last{cluster=%q,job=%q,instance=%q}[1h])" $labels.cluster $labels.job $labels.instance | query }}
           It last answered at {{ . | first | value | humanizeTimestamp }}.{{ end }}
         |||,
       },
@@ -28,8 +28,8 @@ function(config) {
       alert: 'SsdprobeRestarting',
       // In between it answers, so it is not down.
       expr: |||
-        max by (job, instance) (
-          changes(process_start_time_seconds[1h]) and on (job, instance) last_over_time(ssdprobe_build_info{%(selector)s}[1h])
+        max by (cluster, job, instance) (
+          changes(process_start_time_seconds[1h]) and on (cluster, job, instance) last_over_time(ssdprobe_build_info{%(selector)s}[1h])
         ) >= %(restarts)d
       ||| % config,
       'for': '15m',
@@ -48,9 +48,9 @@ function(config) {
     {
       alert: 'SsdprobeCPUBudgetExceeded',
       expr: |||
-        max by (job, instance) (rate(process_cpu_seconds_total[1h]) and on (job, instance) ssdprobe_build_info{%(selector)s})
-        > on (job, instance)
-        %(cpuRatio)g + %(cpuRatioOfTarget)g * (count by (job, instance) (ssdprobe_target_up) or on (job, instance) 0 * max by (job, instance) (ssdprobe_build_info))
+        max by (cluster, job, instance) (rate(process_cpu_seconds_total[1h]) and on (cluster, job, instance) ssdprobe_build_info{%(selector)s})
+        > on (cluster, job, instance)
+        %(cpuRatio)g + %(cpuRatioOfTarget)g * (count by (cluster, job, instance) (ssdprobe_target_up) or on (cluster, job, instance) 0 * max by (cluster, job, instance) (ssdprobe_build_info))
       ||| % config,
       'for': '30m',
       keep_firing_for: '15m',
@@ -59,9 +59,9 @@ function(config) {
         summary: 'ssdprobe uses more CPU than it should.',
         description: 'ssdprobe on {{ $labels.instance }} has used {{ $value | humanizePercentage }} of a core over the last hour; its limit is '
                      + '%g %% plus %g %% for each target' % [100 * config.cpuRatio, 100 * config.cpuRatioOfTarget] + |||
-          {{- with printf "rate(process_cpu_seconds_total{job=%q,instance=%q}[1h] offset 1d)" $labels.job $labels.instance | query }}.
+          {{- with printf "rate(process_cpu_seconds_total{cluster=%q,job=%q,instance=%q}[1h] offset 1d)" $labels.cluster $labels.job $labels.instance | query }}.
           A day ago it was {{ . | first | value | humanizePercentage }}{{ end }}.
-          {{- with printf "process_start_time_seconds{job=%q,instance=%q}" $labels.job $labels.instance | query }}
+          {{- with printf "process_start_time_seconds{cluster=%q,job=%q,instance=%q}" $labels.cluster $labels.job $labels.instance | query }}
           It was started at {{ . | first | value | humanizeTimestamp }}.{{ end }}
         |||,
       },
@@ -70,8 +70,8 @@ function(config) {
     {
       alert: 'SsdprobeMemoryBudgetExceeded',
       expr: |||
-        max by (job, instance) (
-          min_over_time(process_resident_memory_bytes[30m]) and on (job, instance) ssdprobe_build_info{%(selector)s}
+        max by (cluster, job, instance) (
+          min_over_time(process_resident_memory_bytes[30m]) and on (cluster, job, instance) ssdprobe_build_info{%(selector)s}
         ) > %(memoryMiB)d * 1024 * 1024
       ||| % config,
       'for': '30m',
@@ -80,9 +80,9 @@ function(config) {
       annotations: {
         summary: 'ssdprobe uses more memory than it should.',
         description: 'ssdprobe on {{ $labels.instance }} has held {{ $value | humanize1024 }}B or more for the last 30 minutes; %dMiB is its limit' % config.memoryMiB + |||
-          {{- with printf "process_resident_memory_bytes{job=%q,instance=%q} offset 1d" $labels.job $labels.instance | query }}.
+          {{- with printf "process_resident_memory_bytes{cluster=%q,job=%q,instance=%q} offset 1d" $labels.cluster $labels.job $labels.instance | query }}.
           A day ago it was {{ . | first | value | humanize1024 }}B{{ end }}.
-          {{- with printf "process_start_time_seconds{job=%q,instance=%q}" $labels.job $labels.instance | query }}
+          {{- with printf "process_start_time_seconds{cluster=%q,job=%q,instance=%q}" $labels.cluster $labels.job $labels.instance | query }}
           It was started at {{ . | first | value | humanizeTimestamp }}.{{ end }}
         |||,
       },
@@ -90,7 +90,7 @@ function(config) {
 
     {
       alert: 'SsdprobeConfigurationReloadFailed',
-      expr: 'min by (job, instance) (ssdprobe_collector_success{collector="configuration",%(selector)s}) == 0' % config,
+      expr: 'min by (cluster, job, instance) (ssdprobe_collector_success{collector="configuration",%(selector)s}) == 0' % config,
       'for': '5m',
       keep_firing_for: '5m',
       labels: { severity: 'warning' },
@@ -98,8 +98,8 @@ function(config) {
         summary: 'ssdprobe refused its new configuration.',
         description: |||
           The last reload of ssdprobe on {{ $labels.instance }} failed, so the old configuration stays in force. The log says what is wrong, or which change needs a restart.
-          {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{job=%q,instance=%q,collector=\"configuration\"} == 1)[1d:1m])"
-          $labels.job $labels.instance | query }}
+          {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{cluster=%q,job=%q,instance=%q,collector=\"configuration\"} == 1)[1d:1m])"
+          $labels.cluster $labels.job $labels.instance | query }}
           It was valid until {{ . | first | value | humanizeTimestamp }}.{{ end }}
         |||,
       },
@@ -107,7 +107,7 @@ function(config) {
 
     {
       alert: 'SsdprobeStateFailing',
-      expr: 'min by (job, instance) (ssdprobe_collector_success{collector="state",%(selector)s}) == 0' % config,
+      expr: 'min by (cluster, job, instance) (ssdprobe_collector_success{collector="state",%(selector)s}) == 0' % config,
       'for': '15m',
       keep_firing_for: '15m',
       labels: { severity: 'warning' },
@@ -115,8 +115,8 @@ function(config) {
         summary: 'ssdprobe cannot keep its state.',
         description: |||
           The state directory of ssdprobe on {{ $labels.instance }} cannot be read or written. Measuring goes on, but a restart would lose the baselines learned since.
-          {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{job=%q,instance=%q,collector=\"state\"} == 1)[1d:1m])"
-          $labels.job $labels.instance | query }}
+          {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{cluster=%q,job=%q,instance=%q,collector=\"state\"} == 1)[1d:1m])"
+          $labels.cluster $labels.job $labels.instance | query }}
           It last worked at {{ . | first | value | humanizeTimestamp }}.{{ end }}
         |||,
       },
@@ -127,11 +127,11 @@ function(config) {
       // Sources of a device or, with device and id empty, of the whole node.
       expr: |||
         (
-            (max by (job, instance, device, id, collector) (ssdprobe_collector_success{collector!~"configuration|state",%(selector)s}) == 0)
-            * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+            (max by (cluster, job, instance, device, id, collector) (ssdprobe_collector_success{collector!~"configuration|state",%(selector)s}) == 0)
+            * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
         )
-        or on (job, instance, device, id, collector)
-          (max by (job, instance, device, id, collector) (ssdprobe_collector_success{collector!~"configuration|state",%(selector)s}) == 0)
+        or on (cluster, job, instance, device, id, collector)
+          (max by (cluster, job, instance, device, id, collector) (ssdprobe_collector_success{collector!~"configuration|state",%(selector)s}) == 0)
       ||| % config,
       'for': '30m',
       keep_firing_for: '15m',
@@ -142,8 +142,8 @@ function(config) {
           ssdprobe on {{ $labels.instance }} cannot read {{ $labels.collector }}
           {{- if $labels.id }} of {{ if $labels.device }}{{ $labels.device }} {{ end }}({{ $labels.id }}{{ with $labels.model }}, {{ . }}{{ end }}){{ end }}:
           all readings have failed for 30 minutes or more, so their metrics are missing; the log says why.
-          {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{job=%q,instance=%q,id=%q,collector=%q} == 1)[1d:1m])"
-          $labels.job $labels.instance $labels.id $labels.collector | query }}
+          {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{cluster=%q,job=%q,instance=%q,id=%q,collector=%q} == 1)[1d:1m])"
+          $labels.cluster $labels.job $labels.instance $labels.id $labels.collector | query }}
           The last successful reading was at {{ . | first | value | humanizeTimestamp }}.{{ end }}
         |||,
       },

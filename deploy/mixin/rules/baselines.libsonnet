@@ -8,11 +8,11 @@ function(config) {
       record: 'device:ssdprobe_baseline_seconds:comparable',
       expr: |||
         (
-            max by (job, instance, device, id, probe, statistic) (ssdprobe_baseline_value{statistic!="iops"})
+            max by (cluster, job, instance, device, id, probe, statistic) (ssdprobe_baseline_value{statistic!="iops"})
           or
-            1 / max by (job, instance, device, id, probe, statistic) (ssdprobe_baseline_value{statistic="iops"} > 0)
+            1 / max by (cluster, job, instance, device, id, probe, statistic) (ssdprobe_baseline_value{statistic="iops"} > 0)
         )
-        * on (job, instance, device, id) group_left (model, firmware, transport, kind, size, engine) device:ssdprobe_device_info:comparable
+        * on (cluster, job, instance, device, id) group_left (model, firmware, transport, kind, size, engine) device:ssdprobe_device_info:comparable
       |||,
     },
     {

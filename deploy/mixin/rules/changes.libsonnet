@@ -6,11 +6,11 @@ function(config) {
     {
       record: 'device:ssdprobe_condition_effect_ratio:comparable',
       expr: |||
-        max by (job, instance, device, id, probe, condition, from, to, statistic) (
+        max by (cluster, job, instance, device, id, probe, condition, from, to, statistic) (
           ssdprobe_condition_effect_ratio
-          unless on (job, instance, id, probe) ssdprobe_condition_effect_ratio{condition="engine"}
+          unless on (cluster, job, instance, id, probe) ssdprobe_condition_effect_ratio{condition="engine"}
         )
-        * on (job, instance, device, id) group_left (model) device:ssdprobe_device_info:comparable
+        * on (cluster, job, instance, device, id) group_left (model) device:ssdprobe_device_info:comparable
       |||,
     },
 

@@ -2,12 +2,12 @@ function(config) {
   name: 'ssdprobe-devices',
   rules: [
     // What a device is, once per target, to join with its other series:
-    //   … * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+    //   … * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
     // topk takes one if there are two at once, for example while a pod is replaced: a
     // join that finds two fails for the whole fleet.
     {
       record: 'device:ssdprobe_device_info:unique',
-      expr: 'topk by (job, instance, device, id) (1, ssdprobe_device_info{%(selector)s})' % config,
+      expr: 'topk by (cluster, job, instance, device, id) (1, ssdprobe_device_info{%(selector)s})' % config,
     },
 
     // The trained bandwidth of a link, as a share of what both ends support. A probe file
@@ -15,13 +15,13 @@ function(config) {
     {
       record: 'device:ssdprobe_pcie_link:ratio',
       expr: |||
-        max by (job, instance, device, id) (
+        max by (cluster, job, instance, device, id) (
             ssdprobe_pcie_link_speed_transfers_per_second{state="current"}
           / ignoring (state) ssdprobe_pcie_link_speed_transfers_per_second{state="max"}
           * ignoring (state) ssdprobe_pcie_link_width_lanes{state="current"}
           / ignoring (state) ssdprobe_pcie_link_width_lanes{state="max"}
         )
-        * on (job, instance, device, id) group_left (model, firmware, kind) device:ssdprobe_device_info:unique
+        * on (cluster, job, instance, device, id) group_left (model, firmware, kind) device:ssdprobe_device_info:unique
       |||,
     },
 
@@ -33,22 +33,22 @@ function(config) {
     {
       record: 'controller:ssdprobe_critical_warning:last',
       expr: |||
-        max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!="temperature"} == 1)
+        max by (cluster, job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!="temperature"} == 1)
         or
-        label_replace(1 + max by (job, instance, device, id) (ssdprobe_drive_smart_passed == 0 unless on (job, instance, device, id) ssdprobe_drive_too_hot == 1), "condition", "self_assessment", "", "")
+        label_replace(1 + max by (cluster, job, instance, device, id) (ssdprobe_drive_smart_passed == 0 unless on (cluster, job, instance, device, id) ssdprobe_drive_too_hot == 1), "condition", "self_assessment", "", "")
         or
         0 * (
             last_over_time(controller:ssdprobe_critical_warning:last[1d])
-          and on (job, instance, device, id, condition) (
+          and on (cluster, job, instance, device, id, condition) (
               ssdprobe_nvme_critical_warning
             or
-              label_replace(ssdprobe_drive_smart_passed unless on (job, instance, device, id) ssdprobe_drive_too_hot == 1, "condition", "self_assessment", "", "")
+              label_replace(ssdprobe_drive_smart_passed unless on (cluster, job, instance, device, id) ssdprobe_drive_too_hot == 1, "condition", "self_assessment", "", "")
           )
         )
         or
         last_over_time(controller:ssdprobe_critical_warning:last[1d])
-        and on (job, instance, device, id) device:ssdprobe_device_info:unique
-        and on (job, instance) ssdprobe_collector_success{collector="health"}
+        and on (cluster, job, instance, device, id) device:ssdprobe_device_info:unique
+        and on (cluster, job, instance) ssdprobe_collector_success{collector="health"}
       |||,
     },
 
@@ -59,17 +59,17 @@ function(config) {
     {
       record: 'device:ssdprobe_device_info:comparable',
       expr: |||
-        max by (job, instance, device, id, model, firmware, transport, kind, size, engine) (
+        max by (cluster, job, instance, device, id, model, firmware, transport, kind, size, engine) (
           device:ssdprobe_device_info:unique{model!=""}
-          * on (job, instance, device, id) group_left (size) (
-              count_values by (job, instance, device, id) ("size", max by (job, instance, device, id) (ssdprobe_device_size_bytes))
-            or on (job, instance, device, id)
+          * on (cluster, job, instance, device, id) group_left (size) (
+              count_values by (cluster, job, instance, device, id) ("size", max by (cluster, job, instance, device, id) (ssdprobe_device_size_bytes))
+            or on (cluster, job, instance, device, id)
               device:ssdprobe_device_info:unique
           )
-          * on (job, instance) group_left (engine) (
-              topk by (job, instance) (1, ssdprobe_build_info)
-            or on (job, instance)
-              max by (job, instance) (device:ssdprobe_device_info:unique)
+          * on (cluster, job, instance) group_left (engine) (
+              topk by (cluster, job, instance) (1, ssdprobe_build_info)
+            or on (cluster, job, instance)
+              max by (cluster, job, instance) (device:ssdprobe_device_info:unique)
           )
         )
       |||,

@@ -9,15 +9,15 @@ function(config) {
     {
       record: 'device:ssdprobe_probe_latency_percentile_seconds:avg1h',
       expr: |||
-        max by (job, instance, device, id, probe, percentile) (avg_over_time(ssdprobe_probe_latency_percentile_seconds[1h]))
-        * on (job, instance, device, id) group_left (model, firmware, transport, kind, size, engine) device:ssdprobe_device_info:comparable
+        max by (cluster, job, instance, device, id, probe, percentile) (avg_over_time(ssdprobe_probe_latency_percentile_seconds[1h]))
+        * on (cluster, job, instance, device, id) group_left (model, firmware, transport, kind, size, engine) device:ssdprobe_device_info:comparable
       |||,
     },
     {
       record: 'device:ssdprobe_probe_iops:avg1h',
       expr: |||
-        max by (job, instance, device, id, probe) (avg_over_time(ssdprobe_probe_iops[1h]))
-        * on (job, instance, device, id) group_left (model, firmware, transport, kind, size, engine) device:ssdprobe_device_info:comparable
+        max by (cluster, job, instance, device, id, probe) (avg_over_time(ssdprobe_probe_iops[1h]))
+        * on (cluster, job, instance, device, id) group_left (model, firmware, transport, kind, size, engine) device:ssdprobe_device_info:comparable
       |||,
     },
 

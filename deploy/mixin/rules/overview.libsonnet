@@ -9,15 +9,15 @@ function(config) {
   interval: '2m',
   // Each series of a drive once, even while a pod is replaced, and with the drive's model.
   local ofDrives(labels, expr) = |||
-    max by (job, instance, device, id, %s) (
+    max by (cluster, job, instance, device, id, %s) (
       %s
     )
-    * on (job, instance, device, id) group_left (model) device:ssdprobe_device_info:unique
+    * on (cluster, job, instance, device, id) group_left (model) device:ssdprobe_device_info:unique
   ||| % [labels, expr],
   local over(aggregate, by, expr) = '%s by (%s) (\n  %s\n)' % [aggregate, by, std.strReplace(std.rstripChars(expr, '\n'), '\n', '\n  ')],
 
-  local answering = 'on (job, instance) ssdprobe_build_info{%(selector)s}' % config,
-  local ofNodes(aggregate, expr) = '%s(max by (job, instance) (%s and %s))' % [aggregate, expr, answering],
+  local answering = 'on (cluster, job, instance) ssdprobe_build_info{%(selector)s}' % config,
+  local ofNodes(aggregate, expr) = '%s(max by (cluster, job, instance) (%s and %s))' % [aggregate, expr, answering],
   local cpu = 'rate(process_cpu_seconds_total[5m])',
   local memory = 'process_resident_memory_bytes',
 
@@ -37,17 +37,17 @@ function(config) {
     },
     {
       record: 'model:ssdprobe_drives_without_peers:count',
-      expr: 'count by (model) (device:ssdprobe_device_info:comparable unless on (job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers)',
+      expr: 'count by (model) (device:ssdprobe_device_info:comparable unless on (cluster, job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers)',
     },
     // Those of nodes have no model.
     {
       record: 'model_code:ssdprobe_findings:count',
       expr: over('count', 'model, code, severity', ofDrives('probe, code, severity', 'ssdprobe_finding') + |||
         or
-        max by (job, instance, device, id, probe, code, severity) (
+        max by (cluster, job, instance, device, id, probe, code, severity) (
           ssdprobe_finding{%(selector)s}
         )
-        unless on (job, instance, device, id) device:ssdprobe_device_info:unique
+        unless on (cluster, job, instance, device, id) device:ssdprobe_device_info:unique
       ||| % config),
     },
 
@@ -67,17 +67,17 @@ function(config) {
     {
       record: 'instance:ssdprobe_answered_timestamp_seconds:last',
       expr: |||
-        max by (job, instance) (timestamp(ssdprobe_build_info{%(selector)s}))
+        max by (cluster, job, instance) (timestamp(ssdprobe_build_info{%(selector)s}))
         or
         last_over_time(instance:ssdprobe_answered_timestamp_seconds:last[1d]) > time() - 86400
         or
         last_over_time(instance:ssdprobe_answered_timestamp_seconds:last[1d]) > time() - 30 * 86400
-        and on (job, instance) up
+        and on (cluster, job, instance) up
       ||| % config,
     },
     {
       record: 'fleet:ssdprobe_nodes:count',
-      expr: 'count(count by (job, instance) (ssdprobe_build_info{%(selector)s}))' % config,
+      expr: 'count(count by (cluster, job, instance) (ssdprobe_build_info{%(selector)s}))' % config,
     },
     { record: 'fleet:ssdprobe_cpu:max', expr: ofNodes('max', cpu) },
     { record: 'fleet:ssdprobe_cpu:avg', expr: ofNodes('avg', cpu) },

@@ -12,11 +12,11 @@
 
 // The lowest decile of the drives of a node, or the lowest of fewer than ten.
 local lowest(of) = |||
-  quantile by (job, instance, transport, kind, probe, statistic) (0.1, %(of)s)
+  quantile by (cluster, job, instance, transport, kind, probe, statistic) (0.1, %(of)s)
   and
     instance:ssdprobe_probe_level_seconds:count >= 10
   or
-    min by (job, instance, transport, kind, probe, statistic) (%(of)s)
+    min by (cluster, job, instance, transport, kind, probe, statistic) (%(of)s)
 ||| % { of: std.rstripChars(of, '\n') };
 
 function(config) {
@@ -40,9 +40,9 @@ function(config) {
           or
             label_replace(1 / (device:ssdprobe_probe_iops:avg1h > 0), "statistic", "iops", "", "")
         )
-        unless on (job, instance, device, id)
+        unless on (cluster, job, instance, device, id)
           device:ssdprobe_device_info:comparable{transport=~"%(unlikeTransports)s"}
-        unless on (job, instance, device, id)
+        unless on (cluster, job, instance, device, id)
           device:ssdprobe_device_info:comparable{model=~"%(unlikeModels)s"}
       ||| % config,
     },
@@ -71,7 +71,7 @@ function(config) {
           model_firmware:ssdprobe_probe_level_seconds:count >= 5
         and
           count by (model, firmware, size, kind, engine, probe, statistic) (
-            count by (job, instance, model, firmware, size, kind, engine, probe, statistic) (device:ssdprobe_probe_level_seconds:avg1h)
+            count by (cluster, job, instance, model, firmware, size, kind, engine, probe, statistic) (device:ssdprobe_probe_level_seconds:avg1h)
           ) >= 3
       |||,
     },
@@ -121,8 +121,8 @@ function(config) {
       record: 'device:ssdprobe_probe_level_seconds:by_changes',
       expr: |||
         device:ssdprobe_probe_level_seconds:avg1h ^ 0
-        * on (job, instance, device, id, probe, statistic) group_left ()
-          max by (job, instance, device, id, probe, statistic) (
+        * on (cluster, job, instance, device, id, probe, statistic) group_left ()
+          max by (cluster, job, instance, device, id, probe, statistic) (
             device:ssdprobe_condition_effect_ratio:comparable{condition!="firmware"} ^ 0
             * on (condition, from, to, probe, statistic) group_left ()
               max by (condition, from, to, probe, statistic) (condition:ssdprobe_condition_effect_ratio:slower)
@@ -155,7 +155,7 @@ function(config) {
     // one cause slows an NVMe drive and a hard disk unequally.
     {
       record: 'instance:ssdprobe_probe_level_seconds:count',
-      expr: 'count by (job, instance, transport, kind, probe, statistic) (device:ssdprobe_probe_level_seconds:vs_peers_and_changes)',
+      expr: 'count by (cluster, job, instance, transport, kind, probe, statistic) (device:ssdprobe_probe_level_seconds:vs_peers_and_changes)',
     },
     {
       record: 'instance:ssdprobe_probe_level_seconds:vs_peers',
@@ -177,7 +177,7 @@ function(config) {
       record: 'device:ssdprobe_probe_level_seconds:excess',
       expr: |||
         device:ssdprobe_probe_level_seconds:vs_peers_and_changes
-        / on (job, instance, transport, kind, probe, statistic) group_left () (
+        / on (cluster, job, instance, transport, kind, probe, statistic) group_left () (
             clamp_min(instance:ssdprobe_probe_level_seconds:vs_peers and instance:ssdprobe_probe_level_seconds:count >= 3, 1) ^ 1.5
           or
             instance:ssdprobe_probe_level_seconds:count ^ 0

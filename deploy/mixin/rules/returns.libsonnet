@@ -9,11 +9,11 @@ function(config) {
     {
       record: 'device:ssdprobe_device_info:returned',
       expr: |||
-        max by (job, instance, id, model) (
+        max by (cluster, job, instance, id, model) (
           ssdprobe_device_info{kind!="file",transport!~"%(unlikeTransports)s",model!~"%(unlikeModels)s",%(selector)s}
-          unless on (job, instance, id) ssdprobe_device_info offset 1m
-          and on (job, instance) ssdprobe_build_info offset 1m
-          and on (job, instance) time() - process_start_time_seconds > 600
+          unless on (cluster, job, instance, id) ssdprobe_device_info offset 1m
+          and on (cluster, job, instance) ssdprobe_build_info offset 1m
+          and on (cluster, job, instance) time() - process_start_time_seconds > 600
         )
       ||| % config,
     },

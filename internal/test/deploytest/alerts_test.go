@@ -83,12 +83,12 @@ func TestNoDescriptionReadsTheWholeFleet(t *testing.T) {
 
 // ofNode reports whether an alert is about ssdprobe itself, the host or a batch, and not about a drive.
 func ofNode(a rule) bool {
-	return !strings.Contains(a.Expr, "device") || strings.HasPrefix(a.Expr, "count by (job, instance, model) (")
+	return !strings.Contains(a.Expr, "device") || strings.HasPrefix(a.Expr, "count by (cluster, job, instance, model) (")
 }
 
 // ofFleet reports whether an alert is about something that many nodes share, and so belongs to no node.
 func ofFleet(a rule) bool {
-	return regexp.MustCompile(`^(max by \((model, firmware|condition, from, to)\)|count by \(job\)) \(`).MatchString(a.Expr)
+	return regexp.MustCompile(`^(max by \((model, firmware|condition, from, to)\)|count by \(cluster, job\)) \(`).MatchString(a.Expr)
 }
 
 // ofDaemonSet reports whether an alert is about all pods together, and so has no node.

@@ -55,7 +55,7 @@ func TestEveryLabelThatIsSelectedExists(t *testing.T) {
 	labels := map[string][]string{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(ssdprobe_[a-z0-9_]+)` \\| \\w+ \\| ([a-z_, ]*) \\|").FindAllStringSubmatch(document(t, "docs/metrics.md"), -1) {
 		// none is the label that no series has.
-		labels[row[1]] = append(strings.Split(row[2], ", "), "job", "instance", "le", "none")
+		labels[row[1]] = append(strings.Split(row[2], ", "), "cluster", "job", "instance", "le", "none")
 	}
 	texts := allQueries()
 	for _, file := range []string{"rules.yaml", "alerts.yaml"} {
