@@ -167,7 +167,7 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 	f.Hosts = hosts(answers, of)
 	f.Models = models(f.Drives, firmwares(answers))
 	for _, s := range answers[silentQuery] {
-		f.Silent = append(f.Silent, nodeOf(s).String())
+		f.Silent = append(f.Silent, nodeOf(s).Place())
 	}
 	f.order()
 	return f

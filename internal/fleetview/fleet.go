@@ -17,7 +17,7 @@ type Fleet struct {
 	Drives []Drive `json:"drives"`
 	Hosts  []Host  `json:"hosts"`
 	Models []Model `json:"models"`
-	// Silent lists the nodes, as by Node.String, that had a daemon within the last day but report no verdict now.
+	// Silent lists the nodes, as by Node.Place, that had a daemon within the last day but report no verdict now.
 	Silent []string `json:"silent"`
 	// Problems are the warnings of the server: an answer may be incomplete.
 	Problems []string `json:"problems,omitempty"`
@@ -33,8 +33,8 @@ type Node struct {
 	Name    string `json:"node"`
 }
 
-// String returns "cluster/node", or the name alone where there is no cluster.
-func (n Node) String() string {
+// Place returns "cluster/node", or the name alone where there is no cluster.
+func (n Node) Place() string {
 	if n.Cluster == "" {
 		return n.Name
 	}
@@ -115,11 +115,11 @@ func (f *Fleet) order() {
 	slices.SortFunc(f.Drives, func(a, b Drive) int {
 		return cmp.Or(
 			cmp.Compare(b.Verdict.Badness(), a.Verdict.Badness()), cmp.Compare(b.Ratio, a.Ratio),
-			natural.Compare(a.Node.String(), b.Node.String()), natural.Compare(a.Device, b.Device), cmp.Compare(a.ID, b.ID),
+			natural.Compare(a.Place(), b.Place()), natural.Compare(a.Device, b.Device), cmp.Compare(a.ID, b.ID),
 		)
 	})
 	slices.SortFunc(f.Hosts, func(a, b Host) int {
-		return cmp.Or(cmp.Compare(b.Verdict.Badness(), a.Verdict.Badness()), cmp.Compare(b.Ratio, a.Ratio), natural.Compare(a.Node.String(), b.Node.String()))
+		return cmp.Or(cmp.Compare(b.Verdict.Badness(), a.Verdict.Badness()), cmp.Compare(b.Ratio, a.Ratio), natural.Compare(a.Place(), b.Place()))
 	})
 	slices.SortFunc(f.Models, func(a, b Model) int {
 		return cmp.Or(cmp.Compare(b.VsFastest, a.VsFastest), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Firmware, b.Firmware))

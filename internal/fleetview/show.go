@@ -68,7 +68,7 @@ func (f Fleet) driveBlocks(all bool) []document.Block {
 		if d.Batch {
 			by += ", together with others"
 		}
-		t.Add(d.Node.String(), d.Device, string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
+		t.Add(d.Place(), d.Device, string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
 	}
 	return titled(t)
 }
@@ -77,7 +77,7 @@ func (f Fleet) hostBlocks(all bool) []document.Block {
 	t := document.Table{Names: []string{"host", "drives", "verdict", "slower", "since"}, Align: "lrlll"}
 	for _, h := range f.Hosts {
 		if all || h.Verdict.Badness() >= record.Watch.Badness() {
-			t.Add(h.Node.String(), units.Count(h.Drives), string(h.Verdict), ratioText(h.Slower), f.sinceText(h.Since))
+			t.Add(h.Place(), units.Count(h.Drives), string(h.Verdict), ratioText(h.Slower), f.sinceText(h.Since))
 		}
 	}
 	return titled(t)
