@@ -69,6 +69,6 @@ func TestNothingIsConcludedFromTheImpossible(t *testing.T) {
 	assert.Empty(t, analysis.Spreads(steps))
 	assert.Empty(t, analysis.Bounds(steps, analysis.Machine{CPUs: 1}))
 	assert.Empty(t, analysis.InterruptRates(steps, ""))
-	assert.Empty(t, analysis.Shares(steps, record.DataSheet{RandomReadIOPS: new(1e6)})[0].Step)
+	assert.Empty(t, analysis.Shares(steps, record.DataSheet{RandomReadIOPS: &record.Promise[float64]{Value: 1e6}})[0].Step)
 	assert.Nil(t, analysis.Steadiness(steps, analysis.PTS()))
 }

@@ -132,7 +132,7 @@ func TestThePageCacheIsNotTheDrive(t *testing.T) {
 		s.Workload.Pattern, s.Workload.OffsetBytes = record.Sequential, offset
 		steps = append(steps, s)
 	}
-	sheet := record.DataSheet{RandomReadIOPS: new(1e6), RandomReadLatency: new(10 * time.Microsecond)}
+	sheet := record.DataSheet{RandomReadIOPS: &record.Promise[float64]{Value: 1e6}, RandomReadLatency: &record.Promise[time.Duration]{Value: 10 * time.Microsecond}}
 	require.Len(t, analysis.Knees(steps), 1)
 	require.Len(t, analysis.Offsets(steps), 1)
 	for _, share := range analysis.Shares(steps, sheet) {

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -55,45 +56,65 @@ func ParseLatency(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// Shares compares the best step of each kind with the data sheet. Latencies are compared at depth
-// 1, where manufacturers state them. A spoiled step counts, because its load may be the one that reaches the
-// promise, but the share then has its code. A figure that no step measured has no share.
+// Shares compares the best step of each kind with the data sheet. A figure counts only for blocks of the size that it
+// is stated for, because IOPS fall and latencies rise with the size. Bandwidths count for larger blocks, too. Latencies
+// are compared at depth 1, where manufacturers state them. A spoiled step counts, because its load may be the one that
+// reaches the promise, but the share then has its code. A figure that no step measured has no share.
 func Shares(steps []record.Step, sheet record.DataSheet) []record.SheetShare {
+	steps = calm(steps)
 	var shares []record.SheetShare
 	for _, f := range []struct {
-		figure    string
-		unit      string
-		direction record.Direction
-		pattern   record.Pattern
-		promised  *float64
+		kind       kind
+		unit       string
+		blockBytes int64 // where the sheet names none
+		promise    *record.Promise[float64]
 	}{
-		{"random read", "IOPS", record.Read, record.Random, sheet.RandomReadIOPS},
-		{"random write", "IOPS", record.Write, record.Random, sheet.RandomWriteIOPS},
-		{"sequential read", "B/s", record.Read, record.Sequential, sheet.SequentialReadBytesPerSecond},
-		{"sequential write", "B/s", record.Write, record.Sequential, sheet.SequentialWriteBytesPerSecond},
+		{kind{record.Read, record.Random}, "IOPS", record.SheetRandomBytes, sheet.RandomReadIOPS},
+		{kind{record.Write, record.Random}, "IOPS", record.SheetRandomBytes, sheet.RandomWriteIOPS},
+		{kind{record.Read, record.Sequential}, "B/s", record.SheetSequentialBytes, sheet.SequentialReadBytesPerSecond},
+		{kind{record.Write, record.Sequential}, "B/s", record.SheetSequentialBytes, sheet.SequentialWriteBytesPerSecond},
 	} {
-		if f.promised != nil {
-			shares = append(shares, bestRate(steps, f.direction, f.pattern, record.SheetShare{Figure: f.figure, Unit: f.unit, Promised: *f.promised}))
+		if p := f.promise; p != nil {
+			shares = append(shares, bestRate(steps, f.kind, record.SheetShare{
+				Figure: f.kind.String(), Unit: f.unit, BlockBytes: cmp.Or(p.BlockBytes, f.blockBytes), Promised: p.Value,
+			}))
 		}
 	}
-	if sheet.RandomReadLatency != nil {
-		shares = append(shares, bestLatency(steps, record.Read, record.SheetShare{Figure: "random read latency", Unit: "s", Promised: sheet.RandomReadLatency.Seconds()}))
-	}
-	if sheet.RandomWriteLatency != nil {
-		shares = append(shares, bestLatency(steps, record.Write, record.SheetShare{Figure: "random write latency", Unit: "s", Promised: sheet.RandomWriteLatency.Seconds()}))
+	for _, f := range []struct {
+		direction record.Direction
+		promise   *record.Promise[time.Duration]
+	}{{record.Read, sheet.RandomReadLatency}, {record.Write, sheet.RandomWriteLatency}} {
+		if p := f.promise; p != nil {
+			k := kind{f.direction, record.Random}
+			shares = append(shares, bestLatency(steps, k, record.SheetShare{
+				Figure: k.String() + " latency", Unit: "s", BlockBytes: cmp.Or(p.BlockBytes, record.SheetRandomBytes), Promised: p.Value.Seconds(),
+			}))
+		}
 	}
 	return shares
 }
 
-// pure reports whether a step is of a single device, direction and pattern, and bypasses the page
-// cache.
-func pure(s record.Step, d record.Direction, p record.Pattern) bool {
-	return s.Workload.OfDrive() && s.Workload.Direction == d && s.Workload.Pattern == p && len(s.Parts) <= 1
+// kind is what a figure of a data sheet is about: "random read".
+type kind struct {
+	direction record.Direction
+	pattern   record.Pattern
 }
 
-func bestRate(steps []record.Step, d record.Direction, p record.Pattern, share record.SheetShare) record.SheetShare {
-	for _, s := range calm(steps) {
-		if !pure(s, d, p) {
+func (k kind) String() string { return string(k.pattern) + " " + string(k.direction) }
+
+// measures reports whether a step is of a single device, of this kind only, in blocks of the size that the figure is
+// for, and bypasses the page cache.
+func (k kind) measures(s record.Step, blockBytes int64) bool {
+	w := s.Workload
+	if !w.OfDrive() || w.Direction != k.direction || w.Pattern != k.pattern || len(s.Parts) > 1 {
+		return false
+	}
+	return w.BlockBytes == blockBytes || k.pattern == record.Sequential && w.BlockBytes > blockBytes
+}
+
+func bestRate(steps []record.Step, k kind, share record.SheetShare) record.SheetShare {
+	for _, s := range steps {
+		if !k.measures(s, share.BlockBytes) {
 			continue
 		}
 		share.Codes = addSpoiled(share.Codes, s)
@@ -105,9 +126,9 @@ func bestRate(steps []record.Step, d record.Direction, p record.Pattern, share r
 	return share
 }
 
-func bestLatency(steps []record.Step, d record.Direction, share record.SheetShare) record.SheetShare {
-	for _, s := range calm(steps) {
-		if !pure(s, d, record.Random) || s.Workload.InFlight() != 1 {
+func bestLatency(steps []record.Step, k kind, share record.SheetShare) record.SheetShare {
+	for _, s := range steps {
+		if !k.measures(s, share.BlockBytes) || s.Workload.InFlight() != 1 {
 			continue
 		}
 		share.Codes = addSpoiled(share.Codes, s)

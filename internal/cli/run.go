@@ -142,7 +142,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 	f := c.Flags()
 	f.StringArrayVarP(&o.targets, "target", "t", nil, "block device, directory or file (`PATH`); required; may be repeated for suites that take several")
 	f.StringVar(&o.job, "job", "", "run this fio job `FILE` instead of a suite")
-	f.StringVar(&o.spec, "spec", "", "compare with the data sheet in `FILE`: lines such as random-read: 2000k IOPS, sequential-read: 14000 MB/s")
+	f.StringVar(&o.spec, "spec", "", "compare with the data sheet in `FILE`: lines such as random-read: 2000k IOPS, random-write: 40k IOPS at 16KiB, sequential-read: 14000 MB/s")
 	f.StringArrayVar(&o.destroy, "destroy", nil, "overwrite the block device with this `SERIAL` number; everything on it is lost")
 	f.BoolVar(&o.destroyData, "destroy-unknown-data", false, "with --destroy: also overwrite data of no known format; never what is mounted, in use or of a known format")
 	f.BoolVar(&o.format, "format", false, "steady-state, with --destroy: format the NVMe drive first, which erases it; refused where that would reach another namespace or controller")

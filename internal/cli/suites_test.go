@@ -203,12 +203,15 @@ func TestRunDoesNotFillAFilesystem(t *testing.T) {
 func TestWrongUsageOfSuites(t *testing.T) {
 	job := file(t, "my.fio", "[a]\nrw=randread\n")
 	for want, args := range map[string][]string{
-		"--job: is run instead of a suite":                       {"run", "quick", "--job", job, "-t", "/"},
-		"--job: open /no/such/file":                              {"run", "--job", "/no/such/file", "-t", "/"},
-		"--job: want a file, not standard input":                 {"run", "--job", "-", "-t", "/"},
-		"--spec: want a file, not standard input":                {"run", "quick", "--spec", "-", "-t", "/"},
-		"--output: --dry-run prints text or json, not markdown":  {"run", "quick", "--dry-run", "-o", "markdown", "-t", "/"},
-		"--spec: the file has no figures; want those of":         {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
+		"--job: is run instead of a suite":                      {"run", "quick", "--job", job, "-t", "/"},
+		"--job: open /no/such/file":                             {"run", "--job", "/no/such/file", "-t", "/"},
+		"--job: want a file, not standard input":                {"run", "--job", "-", "-t", "/"},
+		"--spec: want a file, not standard input":               {"run", "quick", "--spec", "-", "-t", "/"},
+		"--output: --dry-run prints text or json, not markdown": {"run", "quick", "--dry-run", "-o", "markdown", "-t", "/"},
+		"--spec: the file has no figures; want those of":        {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
+		`--spec: line 1: random-write: "40k IOPS at 16KB" has no valid block size; want 512, 1KiB, 2KiB, 4KiB and so on to 16MiB, e.g. 40k IOPS at 16KiB`: {
+			"run", "saturate", "--spec", file(t, "b.yaml", "random-write: 40k IOPS at 16KB\n"), "-t", "/",
+		},
 		"--spec: is for suites of fio":                           {"run", "--spec", "x", "-t", "/"},
 		"--destroy: is for suites of fio":                        {"run", "--destroy", "x", "-t", "/"},
 		"--destroy: is for block devices only, and / is not one": {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},

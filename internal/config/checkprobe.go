@@ -10,6 +10,8 @@ const (
 	minBlockBytes = 512
 	maxBlockBytes = 16 << 20
 	maxRoundBytes = 1 << 30
+
+	wantBlockBytes = "512, 1KiB, 2KiB, 4KiB and so on to 16MiB"
 )
 
 var probeName = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
@@ -26,7 +28,7 @@ func (c Config) checkProbes(f *findings) {
 func checkProbe(f *findings, field string, p record.Probe) {
 	at := func(key string) string { return join(field, key) }
 	f.need(p.BlockBytes&(p.BlockBytes-1) == 0, Problem{
-		Field: at("block_size"), Value: FormatSize(p.BlockBytes), Wrong: "is not a power of two", Want: "512, 1KiB, 2KiB, 4KiB and so on to 16MiB",
+		Field: at("block_size"), Value: FormatSize(p.BlockBytes), Wrong: "is not a power of two", Want: wantBlockBytes,
 	})
 	f.need(p.Direction != record.Read || !p.Datasync, Problem{
 		Field: at("datasync"), Value: "true", Wrong: "is only for write probes", Want: "direction: write, or no datasync",

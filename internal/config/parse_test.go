@@ -131,7 +131,7 @@ func TestParse(t *testing.T) {
 			"drift:\n  data_sheets:\n    - model: SAMSUNG MZWLO*\n      random-read: 2000k IOPS\n      sequential-read: 14000 MB/s\n      random-read-latency: 85 us\n",
 			with(func(c *config.Config) {
 				c.Drift.DataSheets = []record.DataSheet{{
-					Model: "SAMSUNG MZWLO*", RandomReadIOPS: new(2e6), SequentialReadBytesPerSecond: new(14e9), RandomReadLatency: new(85 * time.Microsecond),
+					Model: "SAMSUNG MZWLO*", RandomReadIOPS: &record.Promise[float64]{Value: 2e6}, SequentialReadBytesPerSecond: &record.Promise[float64]{Value: 14e9}, RandomReadLatency: &record.Promise[time.Duration]{Value: 85 * time.Microsecond},
 				}}
 			}),
 		},
@@ -208,7 +208,7 @@ func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"", "---\n", "a: &a [*a]", "\t", "probes: [", "node: !!str x", "node: a\nnode: b\n", "listen: [':1', '[::1]:2']\n",
 		"devices:\n  include: [{id: 5002e38, max_size: 1TB}]\n", "files:\n- path: /a\n  size: 1GiB\n", "drift:\n  window: 1d\n  threshold: 20%\n",
-		"drift:\n  data_sheets: [{model: a*, random-read: 0.85M IOPS, sequential-write: 3GB/s, random-write-latency: 12.5us}]\n",
+		"drift:\n  data_sheets: [{model: a*, random-read: 0.85M IOPS at 8KiB, sequential-write: 3GB/s, random-write-latency: 12.5us}]\n",
 		"probes:\n- name: a\n  direction: write\n  targets: files\n  datasync: true\n  interval: 2m\n",
 	} {
 		f.Add([]byte(text))

@@ -137,6 +137,7 @@ func TestSchemaRefusesWhatTheCheckRefuses(t *testing.T) {
 		{"drift: {smallest_effect: 10 percent}", "/drift/smallest_effect", "does not match pattern"},
 		{"drift: {smallest_effect: tiny}", "/drift/smallest_effect", "does not match pattern"},
 		{"drift: {data_sheets: [{model: a, random-read: 2 GiB/s}]}", "/drift/data_sheets/0/random-read", "does not match pattern"},
+		{"drift: {data_sheets: [{model: a, random-write: 40k at 16KB}]}", "/drift/data_sheets/0/random-write", "does not match pattern"},
 		{"drift: {data_sheets: [{random-read: 2k}]}", "/drift/data_sheets/0", "missing property 'model'"},
 		{"drift: {data_sheets: [{model: a}]}", "/drift/data_sheets/0", "minProperties: got 1, want 2"},
 		{"fill_rate: 999Kib", "/fill_rate", "does not match pattern"},
@@ -183,7 +184,7 @@ func TestSchemaTakesWhatTheCheckTakes(t *testing.T) {
 		"files: [{path: /a, size: 16MiB}, {path: /b, size: 16777216}]\nprobes: []",
 		"probes: [{name: a, block_size: 16MiB, ios: 2, warmup_ios: 0, timeout: 100ms}]",
 		"runs: [{suite: quick, schedule: '30 3 * * 0', window: 7d, max_others: 100%, set: [time=30s], targets: ['nvme*']}, {suite: quick, schedule: '@daily'}, {suite: quick, schedule: '*/5 1-3,5 ? JAN mon'}]",
-		"drift: {data_sheets: [{model: a*, random-read: 0.85M IOPS, random-write: 850000, sequential-write: 3GB/s, random-write-latency: 12.5 us}]}",
+		"drift: {data_sheets: [{model: a*, random-read: 0.85M IOPS, random-write: 850000, sequential-write: 3GB/s at 1MiB, random-write-latency: 12.5 us at 16 KiB}]}",
 		"kubernetes: {enabled: true, taint: NoSchedule, max_taints: 3, namespace: other, kubeconfig: /etc/kubeconfig}",
 		"fleet: {enabled: true, max_runs: 3, lease: slow, namespace: other, kubeconfig: /etc/kubeconfig, lease_duration: 90s}",
 	} {

@@ -50,22 +50,24 @@ func sheetKeys(s *record.DataSheet) section {
 // exampleSheets returns the example of the commented file.
 func exampleSheets() []record.DataSheet {
 	return []record.DataSheet{{
-		Model: "SAMSUNG MZWLO15T*", RandomReadIOPS: new(2e6), SequentialReadBytesPerSecond: new(14e9), RandomReadLatency: new(85 * time.Microsecond),
+		Model: "SAMSUNG MZWLO15T*", RandomReadIOPS: &record.Promise[float64]{Value: 2e6},
+		SequentialReadBytesPerSecond: &record.Promise[float64]{Value: 14e9}, RandomReadLatency: &record.Promise[time.Duration]{Value: 85 * time.Microsecond},
 	}}
 }
 
-func promisedIOPS(dst **float64) field {
+func promisedIOPS(dst **record.Promise[float64]) field {
 	return promised(dst, analysis.ParseIOPS, func(v float64) string { return inThousands(v, 1e3, "k IOPS", " IOPS") },
-		"I/Os per second", "a number, e.g. 2000k IOPS", schema{Type: types{"string", "number"}, Pattern: `^ *[0-9.]+ *[kKM]? *(IOPS)? *$`})
+		"I/Os per second", "a number, e.g. 2000k IOPS or 40k IOPS at 16KiB", schema{Type: types{"string", "number"}, Pattern: `[0-9.]+ *[kKM]? *(IOPS)?`})
 }
 
-func promisedRate(dst **float64) field {
+func promisedRate(dst **record.Promise[float64]) field {
 	return promised(dst, analysis.ParseRate, func(v float64) string { return inThousands(v, 1e6, " MB/s", " B/s") },
-		"a rate of a data sheet", "decimal bytes per second, e.g. 14000 MB/s", schema{Type: types{"string"}, Pattern: `^ *[0-9.]+ *[kMGT]?B/s *$`})
+		"a rate of a data sheet", "decimal bytes per second, e.g. 14000 MB/s", schema{Type: types{"string"}, Pattern: `[0-9.]+ *[kMGT]?B/s`})
 }
 
-func promisedLatency(dst **time.Duration) field {
-	return promised(dst, analysis.ParseLatency, func(d time.Duration) string { return strings.ReplaceAll(d.String(), "µs", "us") }, "a latency", "a time, e.g. 85us", schema{Type: types{"string"}, Pattern: `^ *([0-9.]+ *(ns|us|µs|ms|s|m|h) *)+$`})
+func promisedLatency(dst **record.Promise[time.Duration]) field {
+	return promised(dst, analysis.ParseLatency, func(d time.Duration) string { return strings.ReplaceAll(d.String(), "µs", "us") },
+		"a latency", "a time, e.g. 85us", schema{Type: types{"string"}, Pattern: `([0-9.]+ *(ns|us|µs|ms|s|m|h) *)+`})
 }
 
 // inThousands formats a figure in the unit that data sheets use, when that is exact.
@@ -76,19 +78,37 @@ func inThousands(v, thousands float64, unit, otherwise string) string {
 	return FormatNumber(v) + otherwise
 }
 
-// promised is a figure that a data sheet may contain.
-func promised[T float64 | time.Duration](dst **T, parse func(string) (T, error), format func(T) string, noun, want string, shape schema) field {
-	return optional(scalar[*T]{
+// atBlocks separates a figure from the block size that it is stated for: "40k IOPS at 16KiB".
+const atBlocks = " at "
+
+// promised is a figure that a data sheet may contain, with the block size if the sheet states it for another one than
+// usual. The pattern of the shape is that of the figure alone.
+func promised[T float64 | time.Duration](dst **record.Promise[T], parse func(string) (T, error), format func(T) string, noun, want string, shape schema) field {
+	shape.Pattern = `^ *` + shape.Pattern + ` *( at +[0-9]+ ?([KM]i)?B? *)?$`
+	return optional(scalar[*record.Promise[T]]{
 		dst: dst, noun: strings.TrimSuffix(strings.TrimPrefix(noun, "a "), " of a data sheet"),
-		parse: func(text string) (*T, error) {
-			v, err := parse(text)
+		parse: func(text string) (*record.Promise[T], error) {
+			figure, blocks, stated := strings.Cut(text, atBlocks)
+			v, err := parse(figure)
 			if err != nil {
 				return nil, notA(noun, text, want) // want says the same as the error
 			}
-			return &v, nil
+			p := record.Promise[T]{Value: v}
+			if stated {
+				p.BlockBytes, err = ParseSize(strings.TrimSpace(blocks))
+				if n := p.BlockBytes; err != nil || n < minBlockBytes || n > maxBlockBytes || n&(n-1) != 0 {
+					return nil, Problem{Value: text, Wrong: "has no valid block size", Want: wantBlockBytes + ", e.g. " + format(v) + atBlocks + "16KiB"}
+				}
+			}
+			return &p, nil
 		},
-		format: func(v *T) string { return format(*v) },
-		shape:  shape,
+		format: func(p *record.Promise[T]) string {
+			if p.BlockBytes == 0 {
+				return format(p.Value)
+			}
+			return format(p.Value) + atBlocks + FormatSize(p.BlockBytes)
+		},
+		shape: shape,
 	})
 }
 

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,8 +12,6 @@ import (
 )
 
 const (
-	// sheetBlockBytes is the block size that makers state latencies for.
-	sheetBlockBytes = 4 << 10
 	// A baseline is far from the data sheet from these ratios on. The host has its share in each latency. The latency
 	// of larger blocks is computed, and not promised by the maker.
 	farPromised = 1.5
@@ -33,9 +32,10 @@ func FlagSlowerThanDataSheet(s *record.Snapshot, sheets []record.DataSheet) {
 // is a pattern (glob.Match); the first sheet that matches counts.
 //
 // Only like is compared with like: the median of reads one at a time with the typical latency of random reads, which
-// makers state for 4 KiB. For larger blocks, the time that the bytes take at the sequential rate is added. IOPS and
-// bandwidth are not compared, as makers promise them at depths at which no probe runs. Nor are writes, which are
-// promised for raw devices, where no probe writes. Probe files and early baselines are left out.
+// makers state for 4 KiB unless the sheet says otherwise. Smaller blocks take no longer. For larger ones, the time that
+// the bytes take at the sequential rate is added. IOPS and bandwidth are not compared, as makers promise them at depths
+// at which no probe runs. Nor are writes, which are promised for raw devices, where no probe writes. Probe files and
+// early baselines are left out.
 func SlowerThanDataSheet(s record.Snapshot, sheets []record.DataSheet) map[string][]record.Warning {
 	found := map[string][]record.Warning{}
 	for _, t := range s.Targets {
@@ -63,26 +63,37 @@ func hasReference(t record.TargetStatus, p record.ProbeStatus) bool {
 // sheet says nothing of such a probe.
 func slowerThanPromised(p record.ProbeStatus, sheet record.DataSheet) string {
 	promised, far := promisedLatency(p.Probe, sheet)
-	ratio := record.LatencyP50.Slower(promised.Seconds(), p.Baseline.Values[record.LatencyP50])
-	if promised == 0 || ratio < far {
+	ratio := record.LatencyP50.Slower(promised.Value.Seconds(), p.Baseline.Values[record.LatencyP50])
+	if promised.Value == 0 || ratio < far {
 		return ""
 	}
+	blocks := ""
+	if promised.BlockBytes != 0 {
+		blocks = " for " + units.BlockSize(promised.BlockBytes)
+	}
 	normal := time.Duration(p.Baseline.Values[record.LatencyP50] * float64(time.Second))
-	return fmt.Sprintf("the baseline of probe %s is far slower than the data sheet: p50 %s instead of %s, %s",
-		p.Probe.Name, units.Latency(normal), units.Latency(promised), record.Ratio{Ratio: ratio})
+	return fmt.Sprintf("the baseline of probe %s is far slower than the data sheet: p50 %s instead of %s%s, %s",
+		p.Probe.Name, units.Latency(normal), units.Latency(promised.Value), blocks, record.Ratio{Ratio: ratio})
 }
 
 // promisedLatency returns the latency that a data sheet promises for a probe, and the ratio to that from which on a
-// baseline is far slower; 0 when the sheet says nothing of it.
-func promisedLatency(p record.Probe, sheet record.DataSheet) (promised time.Duration, far float64) {
-	switch {
-	case sheet.RandomReadLatency == nil || p.Direction != record.Read || p.QueueDepth != 1:
-		return 0, 0
-	case p.BlockBytes <= sheetBlockBytes:
-		return *sheet.RandomReadLatency, farPromised
-	case sheet.SequentialReadBytesPerSecond == nil:
-		return 0, 0
+// baseline is far slower; 0 when the sheet says nothing of it. BlockBytes is set when the promise is for blocks that are
+// neither the usual ones nor those of the probe.
+func promisedLatency(p record.Probe, sheet record.DataSheet) (promised record.Promise[time.Duration], far float64) {
+	if sheet.RandomReadLatency == nil || p.Direction != record.Read || p.QueueDepth != 1 {
+		return promised, 0
 	}
-	bytes := time.Duration(float64(p.BlockBytes) / *sheet.SequentialReadBytesPerSecond * float64(time.Second))
-	return *sheet.RandomReadLatency + bytes, farReckoned
+	promised = *sheet.RandomReadLatency
+	if p.BlockBytes > cmp.Or(promised.BlockBytes, record.SheetRandomBytes) {
+		rate := sheet.SequentialReadBytesPerSecond
+		if rate == nil {
+			return record.Promise[time.Duration]{}, 0
+		}
+		bytes := time.Duration(float64(p.BlockBytes) / rate.Value * float64(time.Second))
+		return record.Promise[time.Duration]{Value: promised.Value + bytes}, farReckoned
+	}
+	if promised.BlockBytes == p.BlockBytes || promised.BlockBytes == record.SheetRandomBytes {
+		promised.BlockBytes = 0
+	}
+	return promised, farPromised
 }

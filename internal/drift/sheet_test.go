@@ -27,10 +27,13 @@ func drive(id string, p50, tail float64) record.TargetStatus {
 }
 
 func TestSlowerThanDataSheet(t *testing.T) {
-	latency := record.DataSheet{Model: "MZQL*", RandomReadLatency: new(80 * time.Microsecond)}
+	latency := record.DataSheet{Model: "MZQL*", RandomReadLatency: &record.Promise[time.Duration]{Value: 80 * time.Microsecond}}
 	full := latency
-	full.SequentialReadBytesPerSecond = new(6.5536e9) // 128 KiB in 20 µs
-	iops := record.DataSheet{Model: "*", RandomReadIOPS: new(1e6), SequentialReadBytesPerSecond: new(7e9)}
+	full.SequentialReadBytesPerSecond = &record.Promise[float64]{Value: 6.5536e9} // 128 KiB in 20 µs
+	iops := record.DataSheet{Model: "*", RandomReadIOPS: &record.Promise[float64]{Value: 1e6}, SequentialReadBytesPerSecond: &record.Promise[float64]{Value: 7e9}}
+	at := func(blockBytes int64) record.DataSheet {
+		return record.DataSheet{Model: "*", RandomReadLatency: &record.Promise[time.Duration]{Value: 80 * time.Microsecond, BlockBytes: blockBytes}}
+	}
 	with := func(p50 float64, change func(*record.TargetStatus)) record.TargetStatus {
 		d := drive("d", p50, 2)
 		change(&d)
@@ -52,7 +55,7 @@ func TestSlowerThanDataSheet(t *testing.T) {
 		},
 		"no sheet":                        {drive("d", 150, 2), nil, ""},
 		"of another model":                {drive("d", 150, 2), []record.DataSheet{{Model: "MZWL*", RandomReadLatency: latency.RandomReadLatency}}, ""},
-		"the first sheet counts":          {drive("d", 150, 2), []record.DataSheet{{Model: "MZ*", RandomReadLatency: new(120 * time.Microsecond)}, latency}, ""},
+		"the first sheet counts":          {drive("d", 150, 2), []record.DataSheet{{Model: "MZ*", RandomReadLatency: &record.Promise[time.Duration]{Value: 120 * time.Microsecond}}, latency}, ""},
 		"nothing to compare":              {drive("d", 150, 2), []record.DataSheet{iops}, ""},
 		"deep queues wait":                {with(150, func(t *record.TargetStatus) { t.Probes[0].Probe.QueueDepth = 4 }), []record.DataSheet{latency}, ""},
 		"an early baseline":               {with(150, func(t *record.TargetStatus) { t.Probes[0].Baseline.Maturity = record.Early }), []record.DataSheet{latency}, ""},
@@ -63,6 +66,19 @@ func TestSlowerThanDataSheet(t *testing.T) {
 		"larger blocks, bytes at the rate": {
 			with(210, probe(1)), []record.DataSheet{full},
 			"the baseline of probe read-128k is far slower than the data sheet: p50 210 µs instead of 100 µs, 2.1 times slower",
+		},
+		"smaller blocks take no longer": {
+			drive("d", 152, 2), []record.DataSheet{at(16 << 10)},
+			"the baseline of probe read-4k is far slower than the data sheet: p50 152 µs instead of 80.0 µs for 16 KiB, 90 % slower",
+		},
+		"a sheet for smaller blocks promises nothing": {drive("d", 152, 2), []record.DataSheet{at(512)}, ""},
+		"the usual blocks, named": {
+			drive("d", 152, 2), []record.DataSheet{at(4 << 10)},
+			"the baseline of probe read-4k is far slower than the data sheet: p50 152 µs instead of 80.0 µs, 90 % slower",
+		},
+		"blocks of the probe": {
+			with(152, func(t *record.TargetStatus) { t.Probes[0].Probe.BlockBytes = 16 << 10 }), []record.DataSheet{at(16 << 10)},
+			"the baseline of probe read-4k is far slower than the data sheet: p50 152 µs instead of 80.0 µs, 90 % slower",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,6 +25,38 @@ runs the fio job file my.fio and reports on it as on a suite. The target is alwa
 refused. ` + "`size`" + ` and ` + "`offset`" + ` may be left out as well. They count from the start of the data. In a directory, the first MiB of the file marks it as made by
 ssdprobe, so a file of 1 GiB has room for a job of 1023 MiB. ` + "`--dry-run`" + ` shows the job as fio gets it.
 
+## Compare with a data sheet
+
+    ssdprobe run saturate --target /dev/nvme0n1 --destroy S6XYNG0T123456 --spec qlc.yaml
+
+says which share of the data sheet in qlc.yaml the drive reaches:
+
+    model: a drive with 16 KiB mapping units  # for people; may be left out
+    random-read: 1000k IOPS
+    random-write: 40k IOPS at 16KiB
+    sequential-read: 7000 MB/s
+    sequential-write: 3000 MB/s
+    random-read-latency: 110us
+    random-write-latency: 30us
+
+Makers state random I/O and latencies for 4 KiB, and bandwidths for 128 KiB or more. Only steps of such blocks are compared. If the sheet names another block
+size, write it behind the figure: ` + "`at 16KiB`" + `. Sheets print KB and mean KiB. For bandwidths it is the smallest size that counts. Latencies are compared
+with the mean of steps that have one I/O in flight.
+
+These suites measure a figure with their default parameters, on a raw device that they may overwrite. A test compares the table with the plans.
+
+| figure | suites |
+|---|---|
+| ` + "`random-read` | `quick`, `concurrency`, `depth-sweep`, `saturate`, `single-core`, `scale`, `cpus`, `interrupts`, `model`" + ` |
+| ` + "`random-write` | `saturate`, `steady-state`, `write-cache`, `model`" + ` |
+| ` + "`sequential-read` | `quick`, `linear-read`, `saturate`, `single-core`, `scale`, `model`" + ` |
+| ` + "`sequential-write` | `saturate`, `steady-state`, `span`, `model`" + ` |
+| ` + "`random-read-latency` | `quick`, `depth-sweep`, `interrupts`" + ` |
+| ` + "`random-write-latency` | `write-cache`" + ` |
+
+` + "`sequential-vs-random` and `span` use random blocks of 8 KiB. With `--set block=4KiB`" + `, their random I/O can be compared. For other sizes there are
+parameters as well, such as ` + "`random-block=16KiB` of `saturate`" + `. The report names figures that no step measured, with their block size.
+
 ## What they replace
 
 People run these commands by hand. Each is one step of its suite with the default parameters. The other steps differ in depth, direction,

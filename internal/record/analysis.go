@@ -256,22 +256,41 @@ type Bound struct {
 
 // DataSheet holds the figures from the data sheet of a drive. Figures that it does not give are nil.
 type DataSheet struct {
-	Model                         string         `json:"model,omitempty"`
-	RandomReadIOPS                *float64       `json:"random_read_iops,omitempty"`
-	RandomWriteIOPS               *float64       `json:"random_write_iops,omitempty"`
-	SequentialReadBytesPerSecond  *float64       `json:"sequential_read_bytes_per_second,omitempty"`
-	SequentialWriteBytesPerSecond *float64       `json:"sequential_write_bytes_per_second,omitempty"`
-	RandomReadLatency             *time.Duration `json:"random_read_latency_ns,omitempty"`
-	RandomWriteLatency            *time.Duration `json:"random_write_latency_ns,omitempty"`
+	Model                         string
+	RandomReadIOPS                *Promise[float64]
+	RandomWriteIOPS               *Promise[float64]
+	SequentialReadBytesPerSecond  *Promise[float64]
+	SequentialWriteBytesPerSecond *Promise[float64]
+	RandomReadLatency             *Promise[time.Duration]
+	RandomWriteLatency            *Promise[time.Duration]
 }
+
+// Promise is a figure of a data sheet. A drive that maps its flash in larger units has random writes stated for
+// blocks of that size, beside random reads and latencies for 4 KiB, so each figure has its own.
+type Promise[T float64 | time.Duration] struct {
+	Value T
+	// BlockBytes is the block size that the sheet states the figure for; 0 where it names none, see SheetRandomBytes and
+	// SheetSequentialBytes.
+	BlockBytes int64
+}
+
+// Makers state figures for these block sizes where their data sheets name no other. Sequential figures are also true of
+// larger blocks.
+const (
+	SheetRandomBytes     = 4 << 10
+	SheetSequentialBytes = 128 << 10
+)
 
 // SheetShare compares the best figure of the run with the figure of the data sheet.
 type SheetShare struct {
-	Figure   string  `json:"figure"` // "random read"
-	Unit     string  `json:"unit"`   // "IOPS", "B/s" or "s"
-	Promised float64 `json:"promised"`
-	Measured float64 `json:"measured,omitempty"`
-	Step     string  `json:"step,omitempty"` // the step that measured it; empty if none did, and there is no share
+	Figure string `json:"figure"` // "random read"
+	Unit   string `json:"unit"`   // "IOPS", "B/s" or "s"
+	// BlockBytes is the block size of the steps that can measure the figure: for bandwidths (B/s) the smallest one. It is
+	// 0 in reports of builds that compared steps of any block size.
+	BlockBytes int64   `json:"block_bytes,omitempty"`
+	Promised   float64 `json:"promised"`
+	Measured   float64 `json:"measured,omitempty"`
+	Step       string  `json:"step,omitempty"` // the step that measured it; empty if none did, and there is no share
 	// Share is Measured divided by Promised, or the inverse for latencies, so that a value below 1 always means worse
 	// than promised.
 	Share float64 `json:"share,omitempty"`

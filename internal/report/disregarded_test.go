@@ -57,15 +57,15 @@ func TestInterruptsHaveTheWarningsOfTheirStep(t *testing.T) {
 // What the data sheet promises and no step measured is said, and has no share.
 func TestFiguresOfTheDataSheetThatNoStepMeasured(t *testing.T) {
 	r := sheetRun()
-	r.Analysis.DataSheet = append(r.Analysis.DataSheet, record.SheetShare{Figure: "random write", Unit: "IOPS", Promised: 250e3})
 	text := strings.Join(strings.Fields(runText(t, r)), " ")
-	assert.Contains(t, text, "30 % (cpu_bound). No step measured random write.")
-	assert.Contains(t, text, "random write 250 000 IOPS not measured")
+	assert.Contains(t, text, "30 % (cpu_bound). No step measured 16 KiB random write.")
+	assert.Contains(t, text, "16 KiB random write 40 000 IOPS not measured")
 	assert.NotContains(t, text, " 0 %")
 	for i := range r.Analysis.DataSheet {
 		r.Analysis.DataSheet[i].Step = ""
 	}
-	assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), "No step measured random read, sequential read, random read latency, random write.")
+	assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "),
+		"No step measured 4 KiB random read, sequential read of at least 128 KiB, 4 KiB random read latency, 16 KiB random write.")
 }
 
 // What disturbed steps show of a setting, of devices at once and of spans is no headline either.
@@ -128,4 +128,28 @@ func TestTheTableOfRepeatsHasTheirWarnings(t *testing.T) {
 	r.Analysis = &record.Analysis{Spreads: analysis.Spreads(r.Steps)}
 	_, section, _ := strings.Cut(runText(t, r), "\nRepeats and their spread")
 	assert.Regexp(t, `random-read-qd8 .* disturbed\n`, section)
+}
+
+// The block size of a figure is shown where it is not the usual one, and where no step of that size measured it. Reports of
+// builds that compared any size have none.
+func TestFiguresOfTheDataSheetNameTheirBlocks(t *testing.T) {
+	r := sheetRun()
+	r.Analysis.DataSheet = []record.SheetShare{
+		{Figure: "random read", Unit: "IOPS", BlockBytes: 4 << 10, Promised: 1e6},
+		{Figure: "random write", Unit: "IOPS", BlockBytes: 16 << 10, Promised: 43e3, Measured: 34e3, Step: "w", Share: 0.79},
+		{Figure: "sequential read", Unit: "B/s", BlockBytes: 128 << 10, Promised: 7e9, Measured: 6.9e9, Step: "r", Share: 0.98, Codes: []string{record.WarnDisturbed}},
+		{Figure: "sequential write", Unit: "B/s", BlockBytes: 1 << 20, Promised: 3e9},
+		{Figure: "random read latency", Unit: "s", BlockBytes: 16 << 10, Promised: 85e-6, Measured: 100e-6, Step: "l", Share: 0.85, Codes: []string{record.WarnDisturbed}},
+		{Figure: "random write latency", Unit: "s", Promised: 20e-6, Measured: 21e-6, Step: "o", Share: 0.95},
+	}
+	text := strings.Join(strings.Fields(runText(t, r)), " ")
+	assert.Contains(t, text, "furthest from its data sheet in 16 KiB random write: 34 000 IOPS measured, 43 000 IOPS promised, 79 %. "+
+		"These shares are uncertain, because steps did not measure the drive alone: sequential read, 98 % (disturbed); 16 KiB random read latency, 85 % (disturbed). "+
+		"No step measured 4 KiB random read, sequential write of at least 1 MiB.")
+	for _, row := range []string{
+		"4 KiB random read 1 000 000 IOPS not measured", "16 KiB random write 43 000 IOPS 34 000", " sequential read 7 000 MB/s 6 900",
+		"sequential write of at least 1 MiB 3 000 MB/s not measured", "16 KiB random read latency 85.0 µs", " random write latency 20.0 µs 21.0",
+	} {
+		assert.Contains(t, text, row)
+	}
 }

@@ -82,10 +82,10 @@ func sheetSection(r record.RunReport) []document.Section {
 	t := document.Table{Names: []string{"figure", "promised", "measured", "share", "in step", "warnings"}, Align: "lrrrll", Long: true}
 	for _, s := range r.Analysis.DataSheet {
 		if s.Step == "" {
-			t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), "not measured")
+			t.Add(sheetBlocks(s), sheetFigure(s.Unit, s.Promised), "not measured")
 			continue
 		}
-		t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step, warned(sheetWarnings(r, s)))
+		t.Add(sheetName(s), sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step, warned(sheetWarnings(r, s)))
 	}
 	return []document.Section{{
 		ID: "data-sheet", Title: "Share of the data sheet", Lead: sheetSentence(r), Blocks: []document.Block{document.Gap{}, t},
@@ -99,9 +99,9 @@ func sheetSentence(r record.RunReport) string {
 	for _, s := range r.Analysis.DataSheet {
 		switch {
 		case s.Step == "":
-			missing = append(missing, s.Figure)
+			missing = append(missing, sheetBlocks(s))
 		case len(s.Codes) > 0:
-			uncertain = append(uncertain, fmt.Sprintf("%s, %s%s", s.Figure, units.Percent(s.Share), noteOf(sheetWarnings(r, s))))
+			uncertain = append(uncertain, fmt.Sprintf("%s, %s%s", sheetName(s), units.Percent(s.Share), noteOf(sheetWarnings(r, s))))
 		default:
 			certain = append(certain, s)
 		}
@@ -109,7 +109,7 @@ func sheetSentence(r record.RunReport) string {
 	text := ""
 	if len(certain) > 0 {
 		lowest := slices.MinFunc(certain, func(a, b record.SheetShare) int { return cmp.Compare(a.Share, b.Share) })
-		text = fmt.Sprintf("The drive is furthest from its data sheet in %s: %s measured, %s promised, %s%s.", lowest.Figure,
+		text = fmt.Sprintf("The drive is furthest from its data sheet in %s: %s measured, %s promised, %s%s.", sheetName(lowest),
 			sheetFigure(lowest.Unit, lowest.Measured), sheetFigure(lowest.Unit, lowest.Promised), units.Percent(lowest.Share), noteOf(sheetWarnings(r, lowest)))
 	}
 	if len(uncertain) > 0 {
@@ -119,6 +119,30 @@ func sheetSentence(r record.RunReport) string {
 		text += fmt.Sprintf(" No step measured %s.", strings.Join(missing, ", "))
 	}
 	return strings.TrimSpace(text)
+}
+
+// sheetName names a figure, with its block size if that is not the usual one.
+func sheetName(s record.SheetShare) string {
+	usual := int64(record.SheetRandomBytes)
+	if s.Unit == "B/s" {
+		usual = record.SheetSequentialBytes
+	}
+	if s.BlockBytes == usual {
+		return s.Figure
+	}
+	return sheetBlocks(s)
+}
+
+// sheetBlocks names a figure with its block size, because steps of other sizes may have measured something similar.
+// Reports of older builds have no size.
+func sheetBlocks(s record.SheetShare) string {
+	switch {
+	case s.BlockBytes <= 0:
+		return s.Figure
+	case s.Unit == "B/s":
+		return fmt.Sprintf("%s of at least %s", s.Figure, units.BlockSize(s.BlockBytes))
+	}
+	return units.BlockSize(s.BlockBytes) + " " + s.Figure
 }
 
 // sheetWarnings returns the warnings behind a share: those by which it is uncertain, and those of its step.

@@ -275,9 +275,10 @@ func sheetRun() record.RunReport {
 	r := quickRun()
 	r.Analysis = &record.Analysis{
 		DataSheet: []record.SheetShare{
-			{Figure: "random read", Unit: "IOPS", Promised: 1e6, Measured: 297_072, Step: "random-read-qd32", Share: 0.297},
-			{Figure: "sequential read", Unit: "B/s", Promised: 6.9e9, Measured: 5.5e9, Step: "sequential-read-qd8", Share: 0.797},
-			{Figure: "random read latency", Unit: "s", Promised: 85e-6, Measured: 79.7e-6, Step: "random-read-qd1", Share: 1.066},
+			{Figure: "random read", Unit: "IOPS", BlockBytes: 4 << 10, Promised: 1e6, Measured: 297_072, Step: "random-read-qd32", Share: 0.297},
+			{Figure: "sequential read", Unit: "B/s", BlockBytes: 128 << 10, Promised: 6.9e9, Measured: 5.5e9, Step: "sequential-read-qd8", Share: 0.797},
+			{Figure: "random read latency", Unit: "s", BlockBytes: 4 << 10, Promised: 85e-6, Measured: 79.7e-6, Step: "random-read-qd1", Share: 1.066},
+			{Figure: "random write", Unit: "IOPS", BlockBytes: 16 << 10, Promised: 40e3},
 		},
 		Interrupts: []record.InterruptRate{{Step: "random-read-qd1", Setting: "off", PerIO: 1, PerSecond: 12_544}},
 		Bounds: []record.Bound{

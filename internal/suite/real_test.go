@@ -238,7 +238,7 @@ func TestSuitesReally(t *testing.T) {
 			target.Nodes = []device.NodeCPUs{{CPUSet: device.CPUSet{CPUs: []int{0, 1}, Cores: 1}}}
 			fio, dir := witness(t)
 			s := find(t, c.suite)
-			sheet := record.DataSheet{RandomReadIOPS: new(1e6), SequentialWriteBytesPerSecond: new(1e9)}
+			sheet := record.DataSheet{RandomReadIOPS: &record.Promise[float64]{Value: 1e6}, SequentialWriteBytesPerSecond: &record.Promise[float64]{Value: 1e9}}
 			r, err := suite.Execute(t.Context(), s, suite.Options{
 				Fio: fio, Target: target, Values: set(t, s, c.settings...), Settings: changer(t), DataSheet: &sheet,
 			})
