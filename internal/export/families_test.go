@@ -272,6 +272,11 @@ func driftMovements(later time.Time) []movement {
 			v.Unjudged = &record.WhyUnjudged{Reason: record.ReasonBusy, Since: later}
 			t.Verdict = &v
 		}, "ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_slower_ratio_lower", "ssdprobe_drive_health_slower_ratio_upper"),
+		ofTarget("the verdict is only held", func(t *record.TargetStatus) {
+			v := *t.Verdict
+			v.Held = true
+			t.Verdict = &v
+		}, "ssdprobe_finding", "ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_slower_ratio_lower", "ssdprobe_drive_health_slower_ratio_upper"),
 		ofProbe("another onset", func(p *record.ProbeStatus) { p.Drift[0].Since = later }, "ssdprobe_drift_since_timestamp_seconds"),
 		ofProbe("a cause", func(p *record.ProbeStatus) {
 			p.Drift[0].Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}

@@ -30,7 +30,7 @@ func healthFamilies() []family[record.TargetStatus] {
 			}),
 		sinceFamily("ssdprobe_drive_health_since_timestamp_seconds", "Estimated time when the problem of a drive began, in seconds since 1970. Absent unless its verdict is watch, degraded or severe.", judged),
 	}, slowerFamilies("ssdprobe_drive_health_slower_ratio",
-		"How many times slower the drive is than before or than its peers, by its worst witness. Absent if its verdict is healthy or unknown, if it only stalls, fails I/Os or has more slow rounds than before, or if nothing was compared for an hour.",
+		"How many times slower the drive is than before or than its peers, by its worst witness. Absent if its verdict is healthy or unknown, if it only stalls, fails I/Os or has more slow rounds than before, if nothing was compared for an hour, or while a verdict is only held.",
 		judged)...)
 }
 

@@ -144,7 +144,7 @@ func (f Fleet) CSV(w io.Writer) error {
 			since = d.Since.UTC().Format(time.RFC3339)
 		}
 		lines = append(lines, []string{
-			d.Node.Name, d.Device, d.ID, d.Kind, d.Model, d.Firmware, string(d.Verdict), number(d.Ratio), number(d.Lower), number(d.Upper), since,
+			d.Name, d.Device, d.ID, d.Kind, d.Model, d.Firmware, string(d.Verdict), number(d.Ratio), number(d.Lower), number(d.Upper), since,
 			strings.Join(d.By, " "), strconv.FormatBool(d.Batch), number(d.VsPeers), number(d.Limit), d.Probe, string(d.Statistic), number(d.PowerOn.Seconds()), d.Cluster,
 		})
 	}

@@ -68,9 +68,9 @@ type Judgement struct {
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
 }
 
-// RatioNow returns Ratio if it is of now, else zero.
+// RatioNow returns Ratio if it is of now, else zero. While a verdict is held, it is that of the time when there was evidence.
 func (v Judgement) RatioNow() Ratio {
-	if v.Unjudged != nil {
+	if v.Unjudged != nil || v.Held {
 		return Ratio{}
 	}
 	return v.Ratio

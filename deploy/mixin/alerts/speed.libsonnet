@@ -17,6 +17,8 @@ local evidence = text.verdict('drive', ['cluster', 'instance', 'id'], ' slower',
   .
   {{- range printf "topk(1, ssdprobe_drive_health_info{cluster=%q,instance=%q,id=%q,witnesses!=\"\"})" $labels.cluster $labels.instance $labels.id | query }}
   Witnesses: {{ reReplaceAll "," ", " .Labels.witnesses }}.{{ end }}
+  {{- range printf "count(ssdprobe_finding{cluster=%q,instance=%q,id=%q,code=\"verdict_held\"})" $labels.cluster $labels.instance $labels.id | query }}
+  It is better now, or not judged; the verdict is held, because the trouble came back within a week.{{ end }}
   {{- range printf "topk(1, ssdprobe_drift_ratio{cluster=%q,instance=%q,id=%q} >= 1.05 and on (cluster, instance, id, probe, statistic) ssdprobe_drift_state{cluster=%q,instance=%q,id=%q,state=\"regressed\"})"
   $labels.cluster $labels.instance $labels.id $labels.cluster $labels.instance $labels.id | query }}
   The worst is {{ .Labels.statistic }} of {{ .Labels.probe }}, {{ printf "%.2f" .Value }} times worse than its baseline.{{ end }}
@@ -27,10 +29,11 @@ local evidence = text.verdict('drive', ['cluster', 'instance', 'id'], ' slower',
   Its longest stall of the last hour was {{ .Value | humanizeDuration }}: I/O was in flight and none completed.{{ end }}
   {{- range printf "round(sum(increase(ssdprobe_probe_errors_total{cluster=%q,instance=%q,id=%q}[1h]))) >= 1" $labels.cluster $labels.instance $labels.id | query }}
   At least {{ printf "%.0f" .Value }} I/Os of its probes failed in the last hour.{{ end }}
-  {{- range printf "count by (condition, from, to) (ssdprobe_drift_attribution_info{cluster=%q,instance=%q,id=%q})" $labels.cluster $labels.instance $labels.id | query }}
+  {{- range printf "count by (condition, from, to) (ssdprobe_drift_attribution_info{cluster=%q,instance=%q,id=%q} and on (cluster, instance, id, probe) ssdprobe_drift_state{cluster=%q,instance=%q,id=%q,state=\"regressed\"})"
+  $labels.cluster $labels.instance $labels.id $labels.cluster $labels.instance $labels.id | query }}
   {{ .Labels.condition }} changed from {{ or .Labels.from "unknown" }} to {{ or .Labels.to "unknown" }} at that time.
   {{- else }}
-  No condition changed at that time.
+  No condition is known to have changed at that time.
   {{- end }}
 |||;
 

@@ -73,7 +73,7 @@ func isAbout(t *testing.T, a promtest.Alert, d drive, after, before time.Time) {
 			assert.Contains(t, description, want)
 		}
 	}
-	assert.Contains(t, description, "No condition changed at that time.")
+	assert.Contains(t, description, "No condition is known to have changed at that time.")
 	assert.Regexp(t, `is (degraded|severe), \d+\.\d\d times slower`, description)
 	found := sinceWhen.FindStringSubmatch(description)
 	require.NotNil(t, found, description)
