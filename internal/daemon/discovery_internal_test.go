@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
@@ -39,7 +40,7 @@ func (b bench) discovery() *Daemon {
 			latencies: export.NewLatencies(), slots: make(chan struct{}, 1),
 		},
 		config: b.config, watches: map[string]*watch{}, ways: map[string]*access{}, health: b.keeper, file: &configFile{},
-		flight: newFlight(sysfs.New(b.root), b.config.Recorder),
+		flight: newFlight(sysfs.New(b.root), b.config.Recorder), host: device.NewScanner(sysfs.New(b.root)),
 	}
 }
 
