@@ -57,7 +57,8 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output, interrupts 
 		return err
 	}
 	host := sysfs.New(c.HostRoot)
-	picks, err := device.Choose(host, c.Devices.Include, c.Devices.Exclude)
+	devices := device.NewScanner(host)
+	picks, err := devices.Choose(c.Devices.Include, c.Devices.Exclude)
 	if picks == nil && err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output, interrupts 
 	known, unheard, untold := a.known(ctx, c, of)
 	running := unheard == nil
 	all := finding.Of(known)
-	rows, unread := deviceRows(ctx, c, host, picks, all)
+	rows, unread := deviceRows(ctx, c, devices, picks, all)
 	if running {
 		asTheDaemonSays(rows, known)
 	}
@@ -196,7 +197,7 @@ func hasCode(code string) func(finding.Finding) bool {
 // deviceRows returns the rows for devices. A device that has left since it was listed has no row. known are the
 // findings of the daemon. The error joins what could not be read.
 func deviceRows(
-	ctx context.Context, c config.Config, host sysfs.FS, picks []device.Pick, known []finding.Finding,
+	ctx context.Context, c config.Config, devices *device.Scanner, picks []device.Pick, known []finding.Finding,
 ) ([]report.DeviceRow, error) {
 	rows := make([]report.DeviceRow, 0, len(picks))
 	var problems []error
@@ -205,7 +206,7 @@ func deviceRows(
 		var warnings []record.Warning
 		if pick.Device.SizeBytes > 0 { // there is nothing to warn about for an empty loop device
 			var err error
-			row.Conditions, warnings, err = device.Conditions(host, pick.Device)
+			row.Conditions, warnings, err = devices.Conditions(pick.Device)
 			if errors.Is(err, os.ErrNotExist) {
 				continue
 			}

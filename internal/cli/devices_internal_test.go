@@ -16,7 +16,7 @@ import (
 // A device that leaves between listing and reading is left out. That is no error for the other devices.
 func TestDevicesThatLeaveAreLeftOut(t *testing.T) {
 	host := sysfstest.Make(t, map[string]string{"sys/block/vda/size": "8\n"}, nil)
-	rows, err := deviceRows(t.Context(), config.Default(), host, []device.Pick{
+	rows, err := deviceRows(t.Context(), config.Default(), device.NewScanner(host), []device.Pick{
 		{Device: record.Device{Name: "loop5044", SizeBytes: 4096}, Reason: "a loop device"},
 		{Device: record.Device{Name: "vda", SizeBytes: 4096}, Reason: "excluded"},
 	}, nil)

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
@@ -163,6 +165,19 @@ func fakeHost(t *testing.T, serials ...string) string {
 		})
 	}
 	return root
+}
+
+// A device whose driver hangs is named, and the others are shown.
+func TestDevicesBesideOneThatHangs(t *testing.T) {
+	t.Parallel()
+	root := fakeHost(t, "S1", "S2")
+	serial := filepath.Join(root, "sys/devices/virtio0/block/vda/serial")
+	require.NoError(t, os.Remove(serial))
+	require.NoError(t, unix.Mkfifo(serial, 0o600)) // nobody ever writes to it
+	got := ssdprobe(t, "devices", "--config", file(t, "c.yaml", "host_root: "+root+"\n"))
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "read device vda: it hangs, and has not answered before: no answer since ")
+	assert.Contains(t, got.stdout, "virtio_S2")
 }
 
 // A drive can have any serial number. No character in it may change how a line is read, and what is shown must

@@ -83,14 +83,15 @@ func (a *app) smart(ctx context.Context, name string, form output) error {
 
 // sourcesOf returns the sources of the controller or device with this name.
 func sourcesOf(host sysfs.FS, name string) ([]health.Source, error) {
-	all, err := device.Scan(host)
+	devices := device.NewScanner(host)
+	all, err := devices.Scan()
 	if all == nil {
 		return nil, err
 	}
 	if s, ok := health.NamedController(host, strings.TrimPrefix(name, "/dev/"), all); ok {
 		return []health.Source{s}, nil // problems of other devices do not matter here
 	}
-	d, err := device.Find(host, name)
+	d, err := devices.Find(name)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,8 @@ type scan struct {
 	mounted *device.Filesystems
 	// complete is false when the host could not be examined. Nothing may then be concluded from missing devices.
 	complete bool
+	// unidentified is true if a device hangs that has not answered before. It may be one of those that are missing.
+	unidentified bool
 }
 
 // candidate is a target that the configuration selects.
@@ -63,15 +65,20 @@ func (d *Daemon) scan(c config.Config) (scan, error) {
 		seen.complete = true
 		return seen, nil
 	}
-	choice, err := device.Choose(d.shared.fs, c.Devices.Include, c.Devices.Exclude)
+	choice, err := d.host.Choose(c.Devices.Include, c.Devices.Exclude)
 	if choice == nil {
 		return seen, err
 	}
-	seen.complete = true
+	seen.complete, seen.unidentified = true, errors.Is(err, device.ErrNoAnswer)
 	for _, pick := range choice {
 		switch {
 		case pick.Reason == "":
-			seen.devices = append(seen.devices, d.wantDevice(c, pick.Device))
+			w, silent := d.wantDevice(c, pick.Device)
+			if silent != nil { // unknown conditions would count as changed ones
+				seen.unidentified, err = true, errors.Join(err, silent)
+				continue
+			}
+			seen.devices = append(seen.devices, w)
 		case !pick.Device.Empty():
 			seen.ignored = append(seen.ignored, record.Ignored{Device: pick.Device, Reason: pick.Reason})
 		}
@@ -253,10 +260,15 @@ func devicePath(c config.Config, dev record.Device) string {
 	return filepath.Join(c.HostRoot, "dev", filepath.FromSlash(dev.Name))
 }
 
-func (d *Daemon) wantDevice(c config.Config, dev record.Device) wanted {
+// wantDevice returns what the configuration wants for a device. It fails if the device hangs before it has said its
+// conditions. Other problems are in the status.
+func (d *Daemon) wantDevice(c config.Config, dev record.Device) (wanted, error) {
 	start := time.Now()
-	subject, err := measure.OfDevice(d.shared.fs, devicePath(c, dev), dev)
-	return want(c, subject, collected("conditions", dev.Name, start, err))
+	subject, err := measure.OfDevice(d.host, devicePath(c, dev), dev)
+	if errors.Is(err, device.ErrNoAnswer) {
+		return wanted{}, err
+	}
+	return want(c, subject, collected("conditions", dev.Name, start, err)), nil
 }
 
 func want(c config.Config, s measure.Subject, status record.CollectorStatus) wanted {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
@@ -54,12 +55,14 @@ type Daemon struct {
 	warnings   []record.Warning
 	started    time.Time
 	scanning   guard.Guard
-	health     *keeper
-	fleet      *permits
-	status     *nodeStatus
-	calendar   *calendar
-	timed      *timed
-	flight     *flight
+	// host remembers devices that hang. Only discovery uses it, through scanning.
+	host     *device.Scanner
+	health   *keeper
+	fleet    *permits
+	status   *nodeStatus
+	calendar *calendar
+	timed    *timed
+	flight   *flight
 	// generator is Options.Generator.
 	generator string
 	// nodeUnread is true when stored state of the node could not be read at the start. Nothing is saved over it.
@@ -110,6 +113,7 @@ func New(o Options) (*Daemon, error) {
 		watches: map[string]*watch{}, ways: map[string]*access{}, first: make(chan struct{}),
 		reloaded: record.CollectorStatus{Collector: record.CollectorConfiguration, Success: true},
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
+		host:     device.NewScanner(sysfs.New(o.Config.HostRoot)),
 		fleet:    permits,
 	}
 	d.generator, d.flight = o.Generator, newFlight(d.shared.fs, o.Config.Recorder)

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// scanTimeout is how long reading sysfs may take. A broken driver can block a read.
+	// scanTimeout is how long reading sysfs may take. Devices that hang are not waited for that long: see device.Scanner.
 	scanTimeout = 30 * time.Second
 	// reaskAfter is the longest time until the host is examined again while a target has not answered. The target may
 	// only have been slow once, and the interval of discovery may be days.
@@ -104,8 +104,8 @@ func (d *Daemon) configuration() config.Config {
 }
 
 // reconcile examines the host and makes the watches match it. A target that hangs does not delay the others, because
-// all are asked concurrently, and a target that is known to hang is not waited for. It returns whether every target
-// has answered.
+// all are asked concurrently, and a target that is known to hang is not waited for. It returns whether every device
+// and every target has answered.
 func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 	c := d.configuration()
 	start := time.Now()
@@ -130,7 +130,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 	}
 	d.shared.state.forget(wanted)
 	d.shared.state.pay(ctx)
-	if seen.complete {
+	if seen.complete && !seen.unidentified {
 		d.shared.state.dropGone(ctx, wanted)
 	}
 	d.answerRequests(ctx)
@@ -155,7 +155,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 		w.plan(c.Runs, wallClock())
 	}
 	d.forgetAccess()
-	return !slices.ContainsFunc(answers, func(a answer) bool { return a.busy || a.hung != nil })
+	return !guard.Hangs(err) && !slices.ContainsFunc(answers, func(a answer) bool { return a.busy || a.hung != nil })
 }
 
 // note records the result of examining the host.

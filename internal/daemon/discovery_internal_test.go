@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
@@ -25,6 +26,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
 // discovery returns a daemon that discovers the devices of a fake machine.
@@ -39,7 +41,7 @@ func (b bench) discovery() *Daemon {
 			latencies: export.NewLatencies(), slots: make(chan struct{}, 1),
 		},
 		config: b.config, watches: map[string]*watch{}, ways: map[string]*access{}, health: b.keeper, file: &configFile{},
-		flight: newFlight(sysfs.New(b.root), b.config.Recorder),
+		flight: newFlight(sysfs.New(b.root), b.config.Recorder), host: device.NewScanner(sysfs.New(b.root)),
 	}
 }
 
@@ -294,4 +296,50 @@ func TestAStopDuringAReloadReplacesNoMoreWatches(t *testing.T) {
 	assert.Len(t, d.current(), 5)
 	d.stopAll()
 	assert.Equal(t, 6, ended, "one had been begun again")
+}
+
+// A device that hangs is told; the others are looked at, and nothing is concluded from what is not known of it.
+func TestADeviceThatHangsHoldsUpNoDiscovery(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, number := range map[string]string{"vda": "252:0", "vdb": "252:16"} {
+		dir := "sys/devices/virtio-" + name + "/block/" + name
+		sysfstest.Add(t, root, map[string]string{dir + "/dev": number, dir + "/size": "16", dir + "/serial": "S-" + name}, map[string]string{
+			dir + "/device": "../..", "sys/devices/virtio-" + name + "/subsystem": "../../bus/virtio",
+			"sys/block/" + name: "../devices/virtio-" + name + "/block/" + name,
+		})
+	}
+	serial := filepath.Join(root, "sys/devices/virtio-vda/block/vda/serial")
+	require.NoError(t, os.Remove(serial))
+	require.NoError(t, unix.Mkfifo(serial, 0o600))
+	d := newBench(t).discovery()
+	t.Cleanup(d.stopAll)
+	d.shared.fs, d.host = sysfs.New(root), device.NewScanner(sysfs.New(root))
+	d.config.HostRoot, d.config.StateDir, d.config.FallbackFile = root, t.TempDir(), true
+	d.config.Devices.Exclude = []device.Rule{{Name: "vdb"}}
+	for i := range keptGone + 3 {
+		require.NoError(t, d.shared.state.SaveTarget(state.Target{ID: fmt.Sprint("gone", i)}))
+	}
+	reconcile := func() (answered bool) {
+		start := time.Now()
+		answered = d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+		require.Less(t, time.Since(start), 20*time.Second)
+		return answered
+	}
+	assert.False(t, reconcile(), "it is asked again before long")
+	assert.Contains(t, d.discovered.Error, "read device vda: it hangs, and has not answered before")
+	require.Len(t, d.ignored, 1)
+	assert.Equal(t, "virtio_S-vdb", d.ignored[0].Device.ID)
+	assert.Empty(t, d.current(), "the fallback file is not begun: vda may be one to watch")
+	left, err := d.shared.state.Count("targets")
+	require.NoError(t, err)
+	assert.Equal(t, keptGone+3, left, "vda may be one of those")
+
+	driver, err := os.OpenFile(serial, os.O_RDWR|unix.O_NONBLOCK, 0)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(serial))
+	require.NoError(t, os.WriteFile(serial, []byte("S-vda"), 0o600))
+	require.NoError(t, driver.Close())
+	require.Eventually(t, func() bool { return reconcile() }, time.Minute, time.Millisecond)
+	assert.Contains(t, d.current(), "virtio_S-vda")
 }

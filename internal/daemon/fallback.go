@@ -28,7 +28,8 @@ type fallback struct {
 func FallbackPath(c config.Config) string { return filepath.Join(c.StateDir, fallbackDir) }
 
 // fallBack returns the file in the state directory if it has to be measured because nothing else may be, and records
-// the decision. It decides nothing when the host could not be examined.
+// the decision. It decides nothing when the host could not be examined, and begins nothing while a device hangs of which
+// nothing is known: that may be one to watch.
 func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candidate, bool) {
 	if !seen.complete {
 		return candidate{}, false
@@ -36,7 +37,12 @@ func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candida
 	var now fallback
 	nothing := !slices.ContainsFunc(answers, func(a answer) bool { return a.denied == "" })
 	path := FallbackPath(c)
+	d.mu.Lock()
+	before := d.fellBack
+	d.mu.Unlock()
 	switch {
+	case nothing && seen.unidentified && (before == nil || !before.used):
+		return candidate{}, false
 	case nothing && c.FallbackFile:
 		now = fallback{true, record.Warning{Code: record.WarnFallback, Text: FallbackText(path)}}
 	case nothing:
@@ -46,7 +52,6 @@ func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candida
 		}
 	}
 	d.mu.Lock()
-	before := d.fellBack
 	d.fellBack = &now
 	d.mu.Unlock()
 	if before == nil {

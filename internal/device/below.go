@@ -194,7 +194,7 @@ func restsOn(a *attributes, f found, above between, links map[string][]string) (
 	switch {
 	case above.member == "":
 	case conditions.Stack == "":
-		conditions.Stack = above.key + memberID(a, above.member, links)
+		conditions.Stack = above.key + memberID(a, above.member, links, nil)
 		warnings = append(warnings, stacked(above.text+above.member))
 	default:
 		conditions.Stack = above.key + conditions.Stack

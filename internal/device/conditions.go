@@ -13,8 +13,14 @@ import (
 // Conditions reads what may legitimately change the speed of a device, and returns
 // warnings about it. The caller that measures sets the engine; BelowFile sets
 // Filesystem and MountOptions. The error joins what could not be read; the rest is
-// still returned. The error matches os.ErrNotExist if the device is gone.
+// still returned. The error matches os.ErrNotExist if the device is gone. If a driver
+// hangs, so does Conditions: see Scanner.
 func Conditions(fs sysfs.FS, d record.Device) (record.Conditions, []record.Warning, error) {
+	return conditions(fs, d, nil)
+}
+
+// conditions is like Conditions, and does not read devices that have been seen already.
+func conditions(fs sysfs.FS, d record.Device, seen map[string]found) (record.Conditions, []record.Warning, error) {
 	dir, err := fs.Resolve(path.Join(blockDir, sysfs.DirName(d.Name)))
 	if err != nil {
 		return record.Conditions{}, nil, fmt.Errorf("read conditions of %s: %w", d.Name, err)
@@ -22,7 +28,7 @@ func Conditions(fs sysfs.FS, d record.Device) (record.Conditions, []record.Warni
 	a := &attributes{fs: fs, dir: dir}
 	c, hostWarnings := hostConditions(a)
 	c.Model, c.Firmware, c.Transport = d.Model, d.Firmware, d.Transport
-	c.Format, c.Stack, c.ASPM = format(a, d), stackKey(a, d), aspm(a, d)
+	c.Format, c.Stack, c.ASPM = format(a, d), stackKey(a, d, seen), aspm(a, d)
 	c.WriteCache = a.text("queue/write_cache")
 	if d.Link != nil {
 		c.PCIeLink = d.Link.Current()

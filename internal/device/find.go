@@ -18,13 +18,18 @@ import (
 // The error matches os.ErrNotExist when no device has that name, and ErrAmbiguousID when
 // another device claims the same identity. For a partition, the error names its disk.
 func Find(fs sysfs.FS, nameOrPath string) (record.Device, error) {
-	all, err := scan(fs)
+	return NewScanner(fs).Find(nameOrPath)
+}
+
+// Find is like the function Find, for a machine that is scanned again and again.
+func (s *Scanner) Find(nameOrPath string) (record.Device, error) {
+	all, err := s.scan()
 	if err != nil {
 		return record.Device{}, err
 	}
 	name := nameOrPath
 	if path.IsAbs(nameOrPath) {
-		name = nodeAt(fs, path.Clean(nameOrPath))
+		name = nodeAt(s.fs, path.Clean(nameOrPath))
 	}
 	i := slices.IndexFunc(all, func(f found) bool { return f.called(name) })
 	switch {

@@ -2,6 +2,7 @@ package device
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -16,8 +17,8 @@ const listedMembers = 4
 
 // stackKey is like stackText, but without names that the kernel reassigns at each boot.
 // So it stays the same until the stack is changed: "raid1 on eui.0025384a41500001,
-// eui.0025384a41500002-part1".
-func stackKey(a *attributes, d record.Device) string {
+// eui.0025384a41500002-part1". It is empty if a member hangs and has not answered before.
+func stackKey(a *attributes, d record.Device, seen map[string]found) string {
 	if len(d.Members) == 0 {
 		return ""
 	}
@@ -27,7 +28,11 @@ func stackKey(a *attributes, d record.Device) string {
 	}
 	count := map[string]int{}
 	for _, member := range d.Members {
-		count[memberID(a, member, links)]++
+		id := memberID(a, member, links, seen)
+		if id == "" {
+			return ""
+		}
+		count[id]++
 	}
 	var members []string
 	for id, n := range count {
@@ -59,20 +64,27 @@ func layerKey(a *attributes, d record.Device) string {
 }
 
 // memberID returns the identity of a member. For a partition it is the identity of the
-// disk with the number appended as udev does: "eui.0025384a41500001-part2".
-func memberID(a *attributes, member string, links map[string][]string) string {
+// disk with the number appended as udev does: "eui.0025384a41500001-part2". It is empty if the
+// member hangs and has not answered before. A member that has been seen is not read again.
+func memberID(a *attributes, member string, links map[string][]string, seen map[string]found) string {
 	dir := path.Join("/sys/class/block", sysfs.DirName(member))
 	name, err := diskAt(a.fs, dir)
 	if err != nil {
 		a.note(err)
 		return namePrefix + member
 	}
-	f, here := read(a.fs, name, links)
+	f, here := seen[name]
+	if !here {
+		f, here = read(a.fs, name, links)
+	}
 	if !here { // it left since it was listed
 		return namePrefix + member
 	}
 	if f.unknown {
 		a.errs = append(a.errs, f.err)
+	}
+	if errors.Is(f.err, ErrNoAnswer) {
+		return ""
 	}
 	if partition := a.at(dir, "partition"); partition != "" {
 		return f.ID + "-part" + partition

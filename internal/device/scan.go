@@ -22,8 +22,13 @@ const blockDir = "/sys/block"
 // each identity that several devices claim. Scan leaves out those devices, the paths of a
 // dm-multipath device, and devices whose identity could not be read. All others are
 // returned even with an error. The slice is nil only if the machine could not be scanned.
-func Scan(fs sysfs.FS) ([]record.Device, error) {
-	all, err := scan(fs)
+//
+// A device that hangs is not waited for: see Scanner, which also remembers devices.
+func Scan(fs sysfs.FS) ([]record.Device, error) { return NewScanner(fs).Scan() }
+
+// Scan is like the function Scan, for a machine that is scanned again and again.
+func (s *Scanner) Scan() ([]record.Device, error) {
+	all, err := s.scan()
 	if err != nil {
 		return nil, err
 	}
@@ -53,26 +58,8 @@ type found struct {
 	unknown bool
 }
 
-func scan(fs sysfs.FS) ([]found, error) {
-	names, err := fs.List(blockDir)
-	if err != nil {
-		return nil, fmt.Errorf("list block devices: %w", err)
-	}
-	links, err := byID(fs)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]found, 0, len(names))
-	for _, name := range names {
-		if f, here := read(fs, name, links); here {
-			all = append(all, f)
-		}
-	}
-	return all, nil
-}
-
 // read reads the device with the given name in /sys/block. It returns false if the
-// device is gone or is not a device of its own.
+// device is gone or is not a device of its own. It may hang in the device's driver.
 func read(fs sysfs.FS, name string, links map[string][]string) (found, bool) {
 	dir, err := fs.Resolve(path.Join(blockDir, name))
 	if err != nil {

@@ -22,7 +22,12 @@ type Pick struct {
 // except that an identity is not ambiguous if the rules leave only one device that
 // claims it. The slice is nil only if the machine could not be scanned.
 func Choose(fs sysfs.FS, include, exclude []Rule) ([]Pick, error) {
-	all, err := scan(fs)
+	return NewScanner(fs).Choose(include, exclude)
+}
+
+// Choose is like the function Choose, for a machine that is scanned again and again.
+func (s *Scanner) Choose(include, exclude []Rule) ([]Pick, error) {
+	all, err := s.scan()
 	if err != nil {
 		return nil, err
 	}

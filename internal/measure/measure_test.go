@@ -63,7 +63,7 @@ func openLoop(t *testing.T, path string, o measure.Options) *measure.Session {
 	t.Helper()
 	d, err := device.Find(o.FS, path)
 	require.NoError(t, err)
-	subject, err := measure.OfDevice(o.FS, path, d)
+	subject, err := measure.OfDevice(device.NewScanner(o.FS), path, d)
 	require.NoError(t, err)
 	s, err := measure.Open(context.Background(), subject.Target, o)
 	require.NoError(t, err)

@@ -6,7 +6,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // Subject is a target with what is known about it before it is opened.
@@ -21,10 +20,10 @@ type Subject struct {
 	Warnings   []record.Warning
 }
 
-// OfDevice returns the subject for a raw device. The error joins what could not be read
+// OfDevice returns the subject for a raw device that host has found. The error joins what could not be read
 // about the device; the subject is usable all the same.
-func OfDevice(fs sysfs.FS, path string, dev record.Device) (Subject, error) {
-	conditions, warnings, err := device.Conditions(fs, dev)
+func OfDevice(host *device.Scanner, path string, dev record.Device) (Subject, error) {
+	conditions, warnings, err := host.Conditions(dev)
 	conditions.Engine = probe.Name
 	return Subject{
 		Target: Target{ID: dev.ID, Path: path, Number: dev.Number, Spins: device.Spins(dev), SizeBytes: dev.SizeBytes},

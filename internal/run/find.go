@@ -39,14 +39,15 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 		return measure.Subject{}, fmt.Errorf("find %s: %w", typed, err)
 	}
 	if block {
-		d, err := device.Find(fs, path)
+		host := device.NewScanner(fs)
+		d, err := host.Find(path)
 		if err != nil {
 			return measure.Subject{}, err
 		}
 		if why := device.NoSize(d); why != "" {
 			return measure.Subject{}, fmt.Errorf("find %s: %s", typed, why)
 		}
-		return known(measure.OfDevice(fs, path, d))
+		return known(measure.OfDevice(host, path, d))
 	}
 	if err := checkFile(path); err != nil {
 		return measure.Subject{}, fmt.Errorf("find %s: %w", typed, err)

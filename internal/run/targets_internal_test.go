@@ -29,7 +29,7 @@ func server(t *testing.T, may func(int) bool) []suite.Target {
 	slices.SortFunc(devices, func(a, b record.Device) int { return strings.Compare(a.Name, b.Name) })
 	var targets []suite.Target
 	for _, d := range devices {
-		subject, err := measure.OfDevice(fs, "/dev/"+d.Name, d)
+		subject, err := measure.OfDevice(device.NewScanner(fs), "/dev/"+d.Name, d)
 		if err != nil {
 			require.ErrorContains(t, err, "read conditions", "the fixture has no governor")
 		}

@@ -145,6 +145,19 @@ func (f FS) List(dir string) ([]string, error) {
 	return names, nil
 }
 
+// Inode returns the inode number of a file or directory. A device that comes back has a directory with another number.
+func (f FS) Inode(name string) (uint64, error) {
+	full, err := f.locate(name)
+	if err != nil {
+		return 0, err
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(full, &st); err != nil {
+		return 0, pathError("stat", full, err)
+	}
+	return st.Ino, nil
+}
+
 func open(full string) (int, error) {
 	for {
 		fd, err := unix.Open(full, unix.O_RDONLY|unix.O_CLOEXEC, 0)

@@ -31,6 +31,7 @@ const partition record.Kind = "partition"
 // devices lists the devices of the machine.
 type devices struct {
 	host   sysfs.FS
+	disks  *device.Scanner
 	wanted []string // names of devices; empty for all
 	// watched says whether the daemon watches the device with an id.
 	watched func(id string) bool
@@ -88,7 +89,7 @@ func (d *devices) list(ctx context.Context) {
 
 // scan lists the wanted devices. The slice is nil only if the devices of the machine could not be read.
 func (d *devices) scan() ([]listed, error) {
-	picks, err := device.Choose(d.host, nil, nil)
+	picks, err := d.disks.Choose(nil, nil)
 	if picks == nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (d *devices) chosen(all []listed) ([]listed, error) {
 	for _, name := range d.wanted {
 		i := slices.IndexFunc(all, func(l listed) bool { return l.Kind == partition && (name == l.Name || name == "/dev/"+l.Name) })
 		if i < 0 {
-			found, err := device.Find(d.host, name)
+			found, err := d.disks.Find(name)
 			if err != nil {
 				problems = append(problems, err)
 				continue

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
@@ -45,7 +46,7 @@ type Source struct {
 // NewSource returns a Source.
 func NewSource(o Options) *Source {
 	s := &Source{options: o, daemon: daemon{ask: o.Ask}}
-	s.devices = devices{host: o.Host, wanted: o.Targets, watched: s.daemon.watches, all: o.All, guarded: s.guarded}
+	s.devices = devices{host: o.Host, disks: device.NewScanner(o.Host), wanted: o.Targets, watched: s.daemon.watches, all: o.All, guarded: s.guarded}
 	s.sampler = traffic.New(traffic.Options{
 		FS: o.Host, Devices: s.devices.sampled, Second: s.second,
 		Sample: func(traffic.Device, record.Traffic) {}, Stall: func(traffic.Device, record.Stall) {},
