@@ -15,7 +15,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/check"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
-	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -156,9 +155,7 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 	if err != nil {
 		return none, err
 	}
-	s.Targets = slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { // the drive has been gone for a day
-		return !slices.Contains(ids, t.ID) && !slices.ContainsFunc(kept.Judge.Drives, func(d judge.DriveState) bool { return d.ID == t.ID })
-	})
+	s.Targets = slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { return !slices.Contains(ids, t.ID) && !kept.Watches(t.ID) })
 	r := check.Of(s, ids)
 	r.LastRound = last
 	return r, nil

@@ -128,6 +128,19 @@ func TestCheckOfARunningDaemon(t *testing.T) {
 			kept, _, err := dir.Node()
 			require.NoError(t, err)
 			for i := range kept.Judge.Drives {
+				if kept.Judge.Drives[i].ID == w.targets[1].ID {
+					kept.Judge.Drives[i].Removed = time.Now() // of such a drive, state remains for a day
+				}
+			}
+			require.NoError(t, dir.SaveNode(kept.Judge))
+			without := w.check(t)
+			assert.NotContains(t, without.stdout, "/1 is ")
+			assert.Contains(t, without.stdout, "2 drives on stor-07")
+			assert.Contains(t, w.check(t, w.targets[1].ID).stdout, "1 drive on stor-07", "unless it is named")
+			listed := ssdprobe(t, "drift", "--state-dir", w.state, "--config", w.config)
+			assert.Contains(t, listed.stdout, w.targets[0].Path)
+			assert.NotContains(t, listed.stdout, w.targets[1].Path)
+			for i := range kept.Judge.Drives {
 				kept.Judge.Drives[i].Last = time.Now().Add(-time.Hour)
 			}
 			require.NoError(t, dir.SaveNode(kept.Judge))

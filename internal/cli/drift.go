@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,13 +69,10 @@ func (a *app) drift(ctx context.Context, of daemonOf, form output) error {
 // stored returns what is stored, because no daemon answers at the address.
 func (a *app) stored(c config.Config, address string) (record.Snapshot, error) {
 	s, err := storedSnapshot(c)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", address, c.StateDir)
-	case err == nil:
-		err = a.tellStored(c, address)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", address, c.StateDir)
 	}
-	return s, err
+	return s, errors.Join(a.tellStored(c, address), err)
 }
 
 // tellStored says that the stored state is shown instead of a daemon's, and how old it is.
@@ -91,11 +89,16 @@ func (a *app) tellStored(c config.Config, address string) error {
 	return errors.Join(err, tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s%s\n", address, c.StateDir, age))
 }
 
-// storedSnapshot returns what is stored in the state directory. It does not create the directory.
+// storedSnapshot returns what is stored in the state directory of the targets that were watched then. It does not create
+// the directory.
 func storedSnapshot(c config.Config) (record.Snapshot, error) {
 	dir, err := openExisting(c.StateDir)
 	if err != nil {
 		return record.Snapshot{}, err
 	}
-	return dir.Snapshot(c, time.Now())
+	s, err := dir.Snapshot(c, time.Now())
+	if kept, found, unread := dir.Node(); found && unread == nil { // else err says so
+		s.Targets = slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { return !kept.Watches(t.ID) })
+	}
+	return s, err
 }

@@ -120,10 +120,10 @@ func (w *watch) find(ctx context.Context) (place, error) {
 	switch {
 	case before.mountPoint != "" && at != before.mountPoint && device.Inside(at, before.mountPoint):
 		return place{}, fmt.Errorf("the filesystem at %s is not mounted, and no probe file is made on the one at %s instead: "+
-			"mount it; if it is gone for good, forget it with ssdprobe baseline reset %s", before.mountPoint, at, w.spec.Path)
+			"mount it; if it is gone for good, remove %s from files", before.mountPoint, at, w.spec.Path)
 	case before.directory && gone:
 		return place{}, fmt.Errorf("the directory %s is gone, and no probe file is made in its place: "+
-			"make it again; if it is gone for good, forget it with ssdprobe baseline reset %s", w.spec.Path, w.spec.Path)
+			"make it again; if it is gone for good, remove it from files", w.spec.Path)
 	}
 	return place{mountPoint: at}, nil
 }

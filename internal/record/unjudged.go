@@ -85,11 +85,11 @@ func (u *WhyUnjudged) String() string {
 }
 
 // ExplainUnjudged replaces the reason "no rounds" of each statistic with the reason why there was no round to
-// compare. problem says why the target cannot be probed now; it is empty when it can.
+// compare. problem says why the target cannot be probed now; it is empty when it can. Then nothing is being learned, either.
 func (p *ProbeStatus) ExplainUnjudged(problem string, now time.Time) {
 	reason, detail := p.withoutRounds(problem, now)
 	for i := range p.Drift {
-		if u := p.Drift[i].Unjudged; u != nil && u.Reason == ReasonNoRounds {
+		if u := p.Drift[i].Unjudged; u != nil && u.waitsForRounds(problem) {
 			explained := *u
 			explained.Reason, explained.Detail = reason, detail
 			p.Drift[i].Unjudged = &explained
@@ -97,14 +97,19 @@ func (p *ProbeStatus) ExplainUnjudged(problem string, now time.Time) {
 	}
 }
 
+// waitsForRounds reports whether only rounds are missing. problem says why there can be none; empty if there can.
+func (u *WhyUnjudged) waitsForRounds(problem string) bool {
+	return u.Reason == ReasonNoRounds || u.Reason == ReasonLearning && problem != ""
+}
+
 // ExplainVerdict replaces the reason "no rounds" of the verdict with that of a probe, where a probe has a more
-// specific one, or else with the problem of the target. A target that cannot be probed is not healthy, although that
+// specific one, or else with the problem of the target, which also keeps a baseline from being learned. A target that cannot be probed is not healthy, although that
 // verdict stands for an hour after the last round.
 func (t *TargetStatus) ExplainVerdict() {
 	if t.Problem != "" && t.Verdict != nil && t.Verdict.Verdict == Healthy {
 		t.Verdict = &Judgement{Verdict: Unjudged, Scope: ScopeDrive, Unjudged: &WhyUnjudged{Reason: ReasonUnavailable, Detail: t.Problem}}
 	}
-	if t.Verdict == nil || t.Verdict.Unjudged == nil || t.Verdict.Unjudged.Reason != ReasonNoRounds {
+	if t.Verdict == nil || t.Verdict.Unjudged == nil || !t.Verdict.Unjudged.waitsForRounds(t.Problem) {
 		return
 	}
 	for _, p := range t.Probes {

@@ -62,10 +62,27 @@ func TestTheLastRoundSaysWhyThereWereNone(t *testing.T) {
 }
 
 func TestATargetWithoutRoundsHasItsProblemAsTheReason(t *testing.T) {
-	target := record.TargetStatus{Problem: "filling the probe file: 9 of 64 MiB"}
-	target.Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonNoRounds}}
+	now := time.Now()
+	for _, reason := range []record.UnjudgedReason{record.ReasonNoRounds, record.ReasonLearning} {
+		why := &record.WhyUnjudged{Reason: reason}
+		probe := record.ProbeStatus{Drift: []record.Drift{{State: record.Learning, Unjudged: why}}}
+		probe.ExplainUnjudged("filling the probe file: 9 of 64 MiB", now)
+		assert.Equal(t, record.ReasonUnavailable, probe.Drift[0].Unjudged.Reason)
+		target := record.TargetStatus{Problem: "filling the probe file: 9 of 64 MiB", Probes: []record.ProbeStatus{probe}}
+		target.Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: why}
+		target.ExplainVerdict()
+		assert.Equal(t, "the target cannot be probed: filling the probe file: 9 of 64 MiB", target.Verdict.Unjudged.String())
+	}
+}
+
+func TestABaselineThatCanBeLearnedIsBeingLearned(t *testing.T) {
+	why := &record.WhyUnjudged{Reason: record.ReasonLearning}
+	probe := record.ProbeStatus{Drift: []record.Drift{{State: record.Learning, Unjudged: why}}}
+	probe.ExplainUnjudged("", time.Now())
+	target := record.TargetStatus{Probes: []record.ProbeStatus{probe}, Verdict: &record.Judgement{Verdict: record.Unjudged, Unjudged: why}}
 	target.ExplainVerdict()
-	assert.Equal(t, "the target cannot be probed: filling the probe file: 9 of 64 MiB", target.Verdict.Unjudged.String())
+	assert.Same(t, why, probe.Drift[0].Unjudged)
+	assert.Same(t, why, target.Verdict.Unjudged)
 }
 
 // A verdict stands for an hour after the last round, but nobody knows that a target is healthy which cannot be opened.

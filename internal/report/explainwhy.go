@@ -37,7 +37,7 @@ func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 
 // earlyLimit says what raises an alarm while the baseline is early.
 func earlyLimit(s drift.StatisticExplanation) string {
-	return fmt.Sprintf("While the baseline is early, only rounds that are more than %s slower for five minutes raise an alarm. "+
+	return fmt.Sprintf("While the baseline is early, only rounds that are more than %s slower for five minutes raise an alarm, or far slower ones sooner. "+
 		"That is well above what rounds did while it was learned.", units.Ratio(s.FarAbove))
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -24,6 +25,11 @@ func (n Node) LastRound() (last time.Time) {
 		}
 	}
 	return last
+}
+
+// Watches reports whether a target was watched when this was stored. Those that are gone are remembered for a day.
+func (n Node) Watches(id string) bool {
+	return slices.ContainsFunc(n.Judge.Drives, func(d judge.DriveState) bool { return d.ID == id && d.Removed.IsZero() })
 }
 
 // nodeName is the name of the only value of its kind.
