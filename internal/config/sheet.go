@@ -57,17 +57,17 @@ func exampleSheets() []record.DataSheet {
 
 func promisedIOPS(dst **record.Promise[float64]) field {
 	return promised(dst, analysis.ParseIOPS, func(v float64) string { return inThousands(v, 1e3, "k IOPS", " IOPS") },
-		"I/Os per second", "a number, e.g. 2000k IOPS or 40k IOPS at 16KiB", schema{Type: types{"string", "number"}, Pattern: `[0-9.]+ *[kKM]? *(IOPS)?`})
+		"I/Os per second", "a number, e.g. 2000k IOPS or 40k IOPS at 16KiB", "16KiB", schema{Type: types{"string", "number"}, Pattern: `[0-9.]+ *[kKM]? *(IOPS)?`})
 }
 
 func promisedRate(dst **record.Promise[float64]) field {
 	return promised(dst, analysis.ParseRate, func(v float64) string { return inThousands(v, 1e6, " MB/s", " B/s") },
-		"a rate of a data sheet", "decimal bytes per second, e.g. 14000 MB/s", schema{Type: types{"string"}, Pattern: `[0-9.]+ *[kMGT]?B/s`})
+		"a rate of a data sheet", "decimal bytes per second, e.g. 14000 MB/s or 14000 MB/s at 1MiB", "1MiB", schema{Type: types{"string"}, Pattern: `[0-9.]+ *[kMGT]?B/s`})
 }
 
 func promisedLatency(dst **record.Promise[time.Duration]) field {
 	return promised(dst, analysis.ParseLatency, func(d time.Duration) string { return strings.ReplaceAll(d.String(), "µs", "us") },
-		"a latency", "a time, e.g. 85us", schema{Type: types{"string"}, Pattern: `([0-9.]+ *(ns|us|µs|ms|s|m|h) *)+`})
+		"a latency", "a time, e.g. 85us or 85us at 16KiB", "16KiB", schema{Type: types{"string"}, Pattern: `([0-9.]+ *(ns|us|µs|ms|s|m|h) *)+`})
 }
 
 // inThousands formats a figure in the unit that data sheets use, when that is exact.
@@ -82,8 +82,8 @@ func inThousands(v, thousands float64, unit, otherwise string) string {
 const atBlocks = " at "
 
 // promised is a figure that a data sheet may contain, with the block size if the sheet states it for another one than
-// usual. The pattern of the shape is that of the figure alone.
-func promised[T float64 | time.Duration](dst **record.Promise[T], parse func(string) (T, error), format func(T) string, noun, want string, shape schema) field {
+// usual, such as example. The pattern of the shape is that of the figure alone.
+func promised[T float64 | time.Duration](dst **record.Promise[T], parse func(string) (T, error), format func(T) string, noun, want, example string, shape schema) field {
 	shape.Pattern = `^ *` + shape.Pattern + ` *( at +[0-9]+ ?([KM]i)?B? *)?$`
 	return optional(scalar[*record.Promise[T]]{
 		dst: dst, noun: strings.TrimSuffix(strings.TrimPrefix(noun, "a "), " of a data sheet"),
@@ -97,7 +97,7 @@ func promised[T float64 | time.Duration](dst **record.Promise[T], parse func(str
 			if stated {
 				p.BlockBytes, err = ParseSize(strings.TrimSpace(blocks))
 				if n := p.BlockBytes; err != nil || n < minBlockBytes || n > maxBlockBytes || n&(n-1) != 0 {
-					return nil, Problem{Value: text, Wrong: "has no valid block size", Want: wantBlockBytes + ", e.g. " + format(v) + atBlocks + "16KiB"}
+					return nil, Problem{Value: text, Wrong: "has no valid block size", Want: wantBlockBytes + ", e.g. " + format(v) + atBlocks + example}
 				}
 			}
 			return &p, nil

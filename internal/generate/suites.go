@@ -54,8 +54,9 @@ These suites measure a figure with their default parameters, on a raw device tha
 | ` + "`random-read-latency` | `quick`, `depth-sweep`, `interrupts`" + ` |
 | ` + "`random-write-latency` | `write-cache`" + ` |
 
-` + "`sequential-vs-random` and `span` use random blocks of 8 KiB. With `--set block=4KiB`" + `, their random I/O can be compared. For other sizes there are
-parameters as well, such as ` + "`random-block=16KiB` of `saturate`" + `. The report names figures that no step measured, with their block size.
+` + "`sequential-vs-random` and `span` use random blocks of 8 KiB. With `--set block=4KiB`" + `, their random I/O can be compared. The sequential I/O of
+` + "`sequential-vs-random`" + ` has the same size, so it can be compared only with ` + "`--set block=128KiB`" + ` or more. For other sizes there are parameters as well, such as
+` + "`random-block=16KiB` of `saturate`" + `. The report names figures that no step measured, with their block size.
 
 ## What they replace
 
