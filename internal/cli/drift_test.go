@@ -359,6 +359,25 @@ func TestAcceptIsRefusedForTheReasonThatCounts(t *testing.T) {
 		"ssdprobe drift explain nvme0n1 shows its state\n", calm.stderr)
 }
 
+// The stored state may be ten minutes old. While a daemon runs, only that says what a level allows.
+func TestAcceptAsksTheDaemon(t *testing.T) {
+	t.Parallel()
+	w := watch(t)
+	dir, err := state.Open(w.state)
+	require.NoError(t, err)
+	learn(t, dir, w.targets, 1, w.targets[1].ID, 3)
+	w.daemon(t)
+	eventually(t, "the drive is severe", func() bool { return w.check(t).code == 2 })
+	target, _, err := dir.Target(w.targets[1].ID)
+	require.NoError(t, err)
+	other, _, err := dir.Target(w.targets[0].ID)
+	require.NoError(t, err)
+	target.Probes = other.Probes // which have not drifted
+	require.NoError(t, dir.SaveTarget(target))
+	got := ssdprobe(t, "drift", "accept", target.ID, "--note", "x", "--state-dir", w.state, "--config", w.config)
+	assert.Regexp(t, `^(level of \S+/1 accepted|ssdprobe: the daemon refused: )`, got.stderr)
+}
+
 // slowNode stores a node with five drives of a model. The last one was slow from its first day; later the host
 // made all of them slower.
 func slowNode(t *testing.T) string {

@@ -66,22 +66,15 @@ func (a *app) acceptHost(ctx context.Context, r state.Request) error {
 	if err != nil {
 		return err
 	}
-	n, err := dir.RememberedNode()
-	if err != nil {
-		return err
-	}
-	_, err = r.ChangeNode(n, time.Now())
-	if errors.Is(err, drift.ErrNothingToAccept) {
+	if err = a.submit(ctx, dir, asked{r, "level of the host accepted"}); errors.Is(err, drift.ErrNothingToAccept) {
 		return fmt.Errorf("%w; ssdprobe drift shows what was found", err)
-	} else if err != nil {
-		return err
 	}
-	return a.submit(ctx, dir, asked{r, "level of the host accepted"})
+	return err
 }
 
-// change applies a request to the target that the arguments name, or lets the daemon do that. A request that is
-// impossible according to the stored state is refused at once, because the state is saved whenever a verdict
-// changes. A target that the stored state does not know yet may be known to the running daemon.
+// change applies a request to the target that the arguments name, or lets the daemon do that. What is asked of a target or
+// probe that the stored state does not know is refused at once, unless the running daemon knows it already. What the level
+// allows is said by whoever carries out the request: the stored one may be ten minutes old.
 func (a *app) change(ctx context.Context, args []string, r state.Request, done string) error {
 	dir, targets, err := a.targets(args)
 	if errors.Is(err, errNothingKnown) {
@@ -112,12 +105,13 @@ func (a *app) change(ctx context.Context, args []string, r state.Request, done s
 	switch {
 	case errors.Is(err, state.ErrUnknownTarget) && r.Probe != "":
 		return usage(fmt.Errorf("--probe: nothing is stored about a probe %q on %s; it has %s", r.Probe, path, strings.Join(t.ProbeNames(), ", ")))
-	case errors.Is(err, drift.ErrNothingToAccept):
-		return fmt.Errorf("%w; ssdprobe drift explain %s shows its state", err, args[0])
-	case err != nil:
+	case err != nil && !state.Refused(err):
 		return err
 	}
-	return a.submit(ctx, dir, asked{r, fmt.Sprintf(done, path)})
+	if err = a.submit(ctx, dir, asked{r, fmt.Sprintf(done, path)}); errors.Is(err, drift.ErrNothingToAccept) {
+		return fmt.Errorf("%w; ssdprobe drift explain %s shows its state", err, args[0])
+	}
+	return err
 }
 
 // levels returns the levels that were accepted: " (read-4k p50 1.31×; traffic reads of others 1.40×)". It is
