@@ -3,6 +3,7 @@ package drift
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -117,7 +118,7 @@ func (t *Tracker) now(i int) estimate {
 		b.Load = e.Baseline.load(b.Work, b.Load)
 		if j, ok := t.judged(b); ok && j.Shifts[i].Known() {
 			values = append(values, j.Shifts[i])
-			over = record.Span{From: slotTime(b.Slot), To: t.last.UTC()}
+			over = record.Span{From: later(slotTime(b.Slot), time.Unix(t.open.Points[0].Time, 0)), To: t.last.UTC()}
 		}
 	}
 	for _, b := range slices.Backward(t.recent) {
@@ -127,7 +128,7 @@ func (t *Tracker) now(i int) estimate {
 		if !b.Shifts[i].Known() {
 			continue
 		}
-		from, to := slotTime(b.Slot), t.blockEnd(b.Slot)
+		from, to := later(slotTime(b.Slot), e.Started), t.blockEnd(b.Slot)
 		if len(values) == 0 {
 			over.To = to
 		}
@@ -144,6 +145,14 @@ func (t *Tracker) now(i int) estimate {
 		out.over = &over
 	}
 	return out
+}
+
+// later returns the later of two times, in UTC: a block begins by the clock, and its rounds may begin after that.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b.UTC()
+	}
+	return a.UTC()
 }
 
 // valueAt returns statistic i of the baseline at its usual load, made slower by an estimate; 0 when there is none.
