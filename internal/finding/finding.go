@@ -161,14 +161,26 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 	return asBadAs(t.Verdict, all)
 }
 
-// asBadAs makes the findings that make a drive severe critical: how much slower a drive is, is
-// judged in one place only.
+// asBadAs makes the findings that make a drive severe critical: how bad a drive is, is judged in one place only. What its
+// witnesses saw before a restart has no finding of its own, and gets one.
 func asBadAs(v *record.Judgement, all []Finding) []Finding {
 	if v == nil || v.Verdict != record.Severe || v.Held {
 		return all
 	}
+	by := []string{Regressed, TrafficSlower}
+	for _, w := range []struct{ witness, code, text string }{
+		{"errors", IOErrors, "I/Os of its probes failed within the last hour"}, {"stalls", Stalled, "it stalled within the last hour"},
+	} {
+		if !slices.Contains(v.Witnesses, w.witness) {
+			continue
+		}
+		by = append(by, w.code)
+		if !slices.ContainsFunc(all, func(f Finding) bool { return f.Code == w.code || f.Code == Hung }) {
+			all = append(all, found(w.code, w.text).from(v.Since))
+		}
+	}
 	for i := range all {
-		if code := all[i].Code; code == Regressed || code == TrafficSlower {
+		if slices.Contains(by, all[i].Code) {
 			all[i].Severity = Critical
 		}
 	}

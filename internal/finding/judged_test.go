@@ -103,3 +103,23 @@ func TestWhatMakesADriveSevereIsCritical(t *testing.T) {
 		assert.Positive(t, found, verdict)
 	}
 }
+
+// Errors and stalls count for an hour. What was seen before a restart has no finding of its own.
+func TestErrorsAndStallsThatMakeADriveSevereAreCritical(t *testing.T) {
+	verdict := &record.Judgement{Verdict: record.Severe, Witnesses: []string{"errors", "stalls"}, Since: now().Add(-time.Minute)}
+	failed := record.ProbeStatus{Errors: map[string]uint64{"EIO": 7}, Last: &record.Measurement{Outcome: record.OutcomeOK, Start: now()}}
+	for what, probes := range map[string][]record.ProbeStatus{"they are over": {failed}, "after a restart": nil} {
+		seen := map[string]Severity{}
+		for _, f := range Of(record.Snapshot{Time: now(), Targets: []record.TargetStatus{{ID: "a", Path: "/dev/nvme0n1", Verdict: verdict, Probes: probes}}}) {
+			assert.NotContains(t, seen, f.Code, "each once")
+			seen[f.Code] = f.Severity
+		}
+		assert.Equal(t, Critical, seen[IOErrors], what)
+		assert.Equal(t, Critical, seen[Stalled], what)
+	}
+	verdict.Witnesses = []string{"probes"}
+	for _, f := range Of(record.Snapshot{Time: now(), Targets: []record.TargetStatus{{ID: "a", Path: "/dev/nvme0n1", Verdict: verdict, Probes: []record.ProbeStatus{failed}}}}) {
+		assert.False(t, f.Code == IOErrors && f.Severity == Critical, "the drive is severe for another reason")
+		assert.NotEqual(t, Stalled, f.Code)
+	}
+}

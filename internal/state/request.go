@@ -209,13 +209,17 @@ func (r Request) Change(t *Target, now time.Time) error {
 	changed := map[string]drift.State{}
 	maps.Copy(changed, t.Probes)
 	names := t.ProbeNames()
-	if r.Probe != "" {
-		if _, ok := t.Probes[r.Probe]; !ok && r.Import == nil {
-			return fmt.Errorf("%s of %s, probe %s: %w", r, r.Target, r.Probe, ErrUnknownTarget)
-		}
-		names = []string{r.Probe}
+	ofTraffic := t.Traffic != nil && r.Import == nil && r.Pin == nil
+	switch _, known := t.Probes[r.Probe]; {
+	case r.Probe == "":
+	case r.Probe == judge.Traffic && ofTraffic:
+		names = nil
+	case !known && r.Import == nil:
+		return fmt.Errorf("%s of %s, probe %s: %w", r, r.Target, r.Probe, ErrUnknownTarget)
+	default:
+		names, ofTraffic = []string{r.Probe}, false
 	}
-	if len(names) == 0 && (r.Pin != nil || r.Accept != "" && t.Traffic == nil) {
+	if len(names) == 0 && (r.Pin != nil || r.Accept != "" && !ofTraffic) {
 		return fmt.Errorf("%s of %s: %w", r, r.Target, ErrUnknownTarget)
 	}
 	var done int
@@ -234,7 +238,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 		done++
 	}
 	traffic := t.Traffic
-	if r.Probe == "" && traffic != nil && r.Import == nil && r.Pin == nil {
+	if ofTraffic {
 		after, keep, err := r.changed(*traffic, now)
 		switch {
 		case err == nil && keep:

@@ -99,9 +99,17 @@ func TestTrafficIsAcceptedAndForgottenWithItsTarget(t *testing.T) {
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 
 	target := state.Target{ID: id, Probes: map[string]drift.State{"read-4k": followed("none", 1.5)}, Traffic: &traffic}
-	require.NoError(t, state.Request{Target: id, Accept: "another tenant"}.Change(&target, now))
-	require.NoError(t, tracker.Restore(*target.Traffic))
-	assert.Equal(t, record.Stable, tracker.Drift()[0].State)
+	for _, only := range []string{"", "traffic"} {
+		target.Traffic = &traffic
+		require.NoError(t, state.Request{Target: id, Probe: only, Accept: "another tenant"}.Change(&target, now))
+		require.NoError(t, tracker.Restore(*target.Traffic))
+		assert.Equal(t, record.Stable, tracker.Drift()[0].State)
+	}
+	require.ErrorIs(t, state.Request{Target: id, Probe: "traffic", Pin: new(true)}.Change(&target, now), state.ErrUnknownTarget, "it has no pin")
+	require.NoError(t, state.Request{Target: id, Probe: "traffic"}.Change(&target, now))
+	assert.Nil(t, target.Traffic)
+	assert.Len(t, target.Probes, 1, "only the traffic was meant")
+	require.ErrorIs(t, state.Request{Target: id, Probe: "traffic"}.Change(&target, now), state.ErrUnknownTarget)
 
 	target.Traffic = &traffic
 	require.NoError(t, state.Request{Target: id, Probe: "read-4k"}.Change(&target, now))
