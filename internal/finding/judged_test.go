@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -122,4 +123,17 @@ func TestErrorsAndStallsThatMakeADriveSevereAreCritical(t *testing.T) {
 		assert.False(t, f.Code == IOErrors && f.Severity == Critical, "the drive is severe for another reason")
 		assert.NotEqual(t, Stalled, f.Code)
 	}
+}
+
+// Reads fail since the last good round, and not since the last one.
+func TestSinceWhenIOsFail(t *testing.T) {
+	good := now().Add(-10 * time.Minute)
+	p := record.ProbeStatus{
+		Errors: map[string]uint64{"EIO": 7}, LastSuccess: good, Last: &record.Measurement{Outcome: record.OutcomeError, Start: now()},
+	}
+	all := Of(record.Snapshot{Time: now(), Targets: []record.TargetStatus{{ID: "a", Probes: []record.ProbeStatus{p}}}})
+	i := slices.IndexFunc(all, func(f Finding) bool { return f.Code == IOErrors })
+	require.GreaterOrEqual(t, i, 0)
+	assert.Equal(t, Critical, all[i].Severity)
+	assert.Equal(t, good, all[i].Since)
 }

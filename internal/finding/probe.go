@@ -36,7 +36,7 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 	if len(p.Errors) > 0 {
 		f := ioErrors(p.Errors)
 		if p.Last != nil && p.Last.Outcome == record.OutcomeError {
-			f.Severity, f.Since = Critical, p.Last.Start
+			f.Severity, f.Since = Critical, lastGood(p, s) // the start of the last round would move with each
 		}
 		all = append(all, f)
 	}
