@@ -42,8 +42,10 @@ type keeper struct {
 }
 
 func newKeeper(fs sysfs.FS, log *slog.Logger) *keeper {
+	meter := health.NewMeter(fs)
+	meter.FromZero = true
 	return &keeper{
-		fs: fs, log: log, meter: health.NewMeter(fs), changed: make(chan struct{}, 1),
+		fs: fs, log: log, meter: meter, changed: make(chan struct{}, 1),
 		readers: map[string]*healthReader{}, said: map[string]bool{},
 	}
 }

@@ -229,7 +229,7 @@ func TestInterruptsAreCounted(t *testing.T) {
 		return len(s.Controllers) == 1
 	}, time.Minute, time.Millisecond)
 	assert.Equal(t, "virtio1", s.Controllers[0].Name)
-	assert.Equal(t, []record.QueueInterrupts{{Queue: "req.0", Number: "32", Count: 5}}, s.Controllers[0].Interrupts.Queues)
+	assert.Equal(t, []record.QueueInterrupts{{Queue: "req.0", Number: "32"}}, s.Controllers[0].Interrupts.Queues, "what the kernel had counted before is not the daemon's")
 	require.Len(t, s.Collectors, 1)
 	assert.True(t, s.Collectors[0].Success)
 

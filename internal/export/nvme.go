@@ -203,7 +203,7 @@ func featureFamilies() []family[record.Controller] {
 // interruptFamilies returns the families that describe the interrupts and where they are handled.
 func interruptFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
-		single("ssdprobe_nvme_interrupts_total", counter, "Number of interrupts of all queues of the controller on all CPUs. ssdprobe_nvme_queue_interrupts_total has those of each queue, with health.interrupts: all.",
+		single("ssdprobe_nvme_interrupts_total", counter, "Number of interrupts of all queues of the controller on all CPUs since ssdprobe started. ssdprobe_nvme_queue_interrupts_total has those of each queue, with health.interrupts: all.",
 			func(c record.Controller) (float64, bool) {
 				if c.Interrupts == nil {
 					return 0, false
@@ -211,7 +211,7 @@ func interruptFamilies() []family[record.Controller] {
 				return float64(c.Interrupts.Count), true
 			}),
 		metric("ssdprobe_nvme_queue_interrupts_total", counter, []string{"queue", "locality"},
-			"Number of interrupts of each queue. locality is local (handled on a CPU of the controller's NUMA node), remote (on another) or unknown (the NUMA node is unknown). "+
+			"Number of interrupts of each queue since ssdprobe started. locality is local (handled on a CPU of the controller's NUMA node), remote (on another) or unknown (the NUMA node is unknown). "+
 				"Absent unless health.interrupts is all for a device of the controller, because each queue has two series. Queue 0 is the admin queue; queues that share an interrupt have one label, such as 0,1.",
 			func(c record.Controller, emit emit) {
 				if c.Interrupts == nil || !c.Interrupts.EveryQueue {
@@ -226,7 +226,7 @@ func interruptFamilies() []family[record.Controller] {
 					emit(float64(*q.Remote), q.Queue, "remote")
 				}
 			}),
-		single("ssdprobe_nvme_remote_interrupts_total", counter, "Number of interrupts handled on a CPU outside the controller's NUMA node. Absent when the NUMA node is unknown.",
+		single("ssdprobe_nvme_remote_interrupts_total", counter, "Number of interrupts handled on a CPU outside the controller's NUMA node since ssdprobe started. Absent when the NUMA node is unknown.",
 			func(c record.Controller) (float64, bool) {
 				if c.Interrupts == nil {
 					return 0, false

@@ -23,6 +23,10 @@ const adminQueue = "0"
 // counts in 32 bits and forgets a queue's counts when a controller is reset or a CPU
 // goes offline; the Meter's counts only grow. It is not safe for concurrent use.
 type Meter struct {
+	// FromZero makes the counts of a source begin at 0 with its first reading, and not at the kernel's. The counter of a
+	// process that is restarted has to: the kernel's counts may have fallen meanwhile. Set it before the first reading.
+	FromZero bool
+
 	fs      sysfs.FS
 	sources map[string]*meterState
 	// near holds the CPUs of each NUMA node that have ever been online: a node does not list the others, and what they
@@ -35,7 +39,10 @@ type meterState struct {
 	// queues holds the counts of each queue by CPU, without pairs that never counted: a
 	// large server has a million pairs of queue and CPU, and nearly all stay at zero.
 	queues map[string]map[int]count
-	at     time.Time
+	// begun holds the CPUs that the table had in an earlier reading; nil if all counts are those since boot.
+	begun map[int]bool
+	since time.Time // of the first reading; zero if all counts are those since boot
+	at    time.Time
 	// ios and interrupts are the totals of the I/O queues at the time at.
 	ios, interrupts uint64
 	counted         bool
@@ -72,6 +79,9 @@ func (m *Meter) Read(now time.Time, sources []Source) (map[string]record.Interru
 		}
 		if state == nil {
 			state = &meterState{queues: map[string]map[int]count{}}
+			if m.FromZero {
+				state.begun, state.since = map[int]bool{}, now
+			}
 		}
 		states[s.Name] = state
 		if _, ok := nodes[s.NUMANode]; !ok {
@@ -121,7 +131,7 @@ func queueNumber(q record.QueueInterrupts) int {
 // figures that depend on what could not be read are missing.
 func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interrupt, state *meterState) (record.Interrupts, error) {
 	problems := []error{near.err}
-	result := record.Interrupts{Time: now, EveryQueue: s.EveryQueue}
+	result := record.Interrupts{Time: now, Since: state.since, EveryQueue: s.EveryQueue}
 	for _, line := range lines {
 		q := record.QueueInterrupts{Queue: strings.Join(line.Queues(s.Name), ","), Number: line.Name, CPUs: m.affinity(line.Name, "effective_affinity_list")}
 		if s.EveryQueue {
@@ -129,6 +139,11 @@ func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interr
 		}
 		state.add(q.Queue, line)
 		result.Queues = append(result.Queues, q)
+	}
+	if state.begun != nil {
+		for _, cpu := range lines[0].CPUs {
+			state.begun[cpu] = true
+		}
 	}
 	// The lines are in the order of their numbers, and a queue may get one that another has given back.
 	slices.SortStableFunc(result.Queues, func(a, b record.QueueInterrupts) int { return cmp.Compare(queueNumber(a), queueNumber(b)) })
@@ -179,9 +194,16 @@ func (s *meterState) add(queue string, line counters.Interrupt) {
 		s.queues[queue] = counts
 	}
 	for i, raw := range line.Counts {
-		// A zero matters only after a count: the controller was reset.
-		if c, counted := counts[line.CPUs[i]]; counted || raw > 0 {
-			counts[line.CPUs[i]] = c.next(raw)
+		cpu := line.CPUs[i]
+		c, counted := counts[cpu]
+		switch {
+		case counted:
+			counts[cpu] = c.next(raw)
+		case raw == 0: // a zero matters only after a count: the controller was reset
+		case s.begun != nil && !s.begun[cpu]: // counted before; a CPU that comes online brings what it had counted
+			counts[cpu] = count{raw: raw}
+		default: // since the last reading, or since boot
+			counts[cpu] = count{raw: raw, total: raw}
 		}
 	}
 }

@@ -132,6 +132,68 @@ func TestCountsOnlyGrow(t *testing.T) {
 	assert.EqualValues(t, most+10+5+4, found["nvme0"].Queues[0].Count)
 }
 
+// The kernel's counts fall when a controller is reset. A daemon that began with them would export less after its restart
+// than before, and Prometheus would take all that the kernel has counted for an increase.
+func TestCountsFromZero(t *testing.T) {
+	m := newMachine(t)
+	sources := nvme0(1)
+	sources[0].EveryQueue = true
+	meter := health.NewMeter(m.fs)
+	meter.FromZero = true
+	read := func() record.Interrupts {
+		t.Helper()
+		found, err := meter.Read(time.Now(), sources)
+		require.NoError(t, err)
+		return found["nvme0"]
+	}
+	sums := func(i record.Interrupts) (all, remote uint64) {
+		t.Helper()
+		var queues, far uint64
+		for _, q := range i.Queues {
+			queues, far = queues+q.Count, far+*q.Remote
+		}
+		assert.Equal(t, i.Count, queues)
+		assert.Equal(t, *i.Remote, far)
+		return i.Count, *i.Remote
+	}
+	m.table([4]uint64{19}, [4]uint64{0, 1, 500, 0}, [4]uint64{0, 0, 0, math.MaxUint32})
+	first := read()
+	assert.Equal(t, first.Time, first.Since)
+	all, remote := sums(first)
+	assert.Zero(t, all)
+	assert.Zero(t, remote)
+
+	m.table([4]uint64{20}, [4]uint64{3, 1, 500, 0}, [4]uint64{0, 0, 0, 4})
+	all, remote = sums(read())
+	assert.EqualValues(t, 1+3+5, all, "a CPU that had counted none counts, and so does one that went over")
+	assert.EqualValues(t, 1+3, remote)
+
+	m.table([4]uint64{2}, [4]uint64{0, 0, 7, 0}, [4]uint64{0, 0, 0, 4})
+	all, _ = sums(read())
+	assert.EqualValues(t, 9+2+7, all, "the controller was reset")
+}
+
+// The column of a CPU that was offline comes back with what the CPU had counted before.
+func TestACPUThatComesOnlineAddsNothingOld(t *testing.T) {
+	m := newMachine(t)
+	meter := health.NewMeter(m.fs)
+	meter.FromZero = true
+	for _, step := range []struct {
+		table string
+		want  uint64
+	}{
+		{"      CPU0 CPU2\n 41: 4 9 PCI-MSIX-0000:01:00.0 1-edge nvme0q1\n", 0},
+		{"      CPU0 CPU1 CPU2\n 41: 5 70000 9 PCI-MSIX-0000:01:00.0 1-edge nvme0q1\n", 1},
+		{"      CPU0 CPU1 CPU2\n 41: 5 70002 9 PCI-MSIX-0000:01:00.0 1-edge nvme0q1\n", 3},
+		{"      CPU0 CPU1 CPU2\n 41: 5 70002 9 PCI-MSIX-0000:01:00.0 1-edge nvme0q1\n 42: 6 0 0 PCI-MSIX-0000:01:00.0 2-edge nvme0q2\n", 9},
+	} {
+		m.set(map[string]string{"proc/interrupts": step.table})
+		found, err := meter.Read(time.Now(), nvme0(-1))
+		require.NoError(t, err)
+		assert.Equal(t, step.want, found["nvme0"].Count, step.table)
+	}
+}
+
 // A node lists only the CPUs that are online, so one that goes offline leaves the list. What it counted was local all the
 // same: otherwise the counter of remote interrupts would jump now, and that of the local ones would fall.
 func TestACPUThatGoesOfflineStaysNear(t *testing.T) {

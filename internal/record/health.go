@@ -221,9 +221,11 @@ func (d DiskHealth) Pending() *int64 {
 	return d.PendingSectors
 }
 
-// Interrupts counts the interrupts from the queues of a controller since boot.
+// Interrupts counts the interrupts from the queues of a controller.
 type Interrupts struct {
-	Time   time.Time         `json:"time"`
+	Time time.Time `json:"time"`
+	// Since is when the counts began: in a Snapshot, when the daemon first read them. It is zero if they are since boot.
+	Since  time.Time         `json:"since,omitzero"`
 	Queues []QueueInterrupts `json:"queues"` // the queues that the machine shows now
 	// Count covers all queues ever seen, on all CPUs. Unlike the counts of Queues, it does not fall while the
 	// controller is reset.

@@ -16,8 +16,8 @@ type Reading struct {
 	Celsius *int
 	// Link is the rate that the PCIe link has trained to; zero when there is no link.
 	Link record.LinkRate
-	// Interrupts is the number of interrupts of the device's queues since boot, as of Counted; nil when they
-	// are not counted.
+	// Interrupts is the number of interrupts of the device's queues since the daemon started, as of Counted; nil when
+	// they are not counted.
 	Interrupts *uint64
 	Counted    time.Time
 }

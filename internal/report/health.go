@@ -208,7 +208,11 @@ func diskFacts(d record.DiskHealth) document.Facts {
 
 // interruptFacts describes where interrupts were handled, and how many there are per I/O.
 func interruptFacts(i record.Interrupts) document.Facts {
-	facts := document.Facts{{Name: "interrupts", Value: units.Count(i.Count) + " since boot", Detail: true}}
+	since := " since boot"
+	if !i.Since.IsZero() {
+		since = " in " + units.Span(i.Time.Sub(i.Since))
+	}
+	facts := document.Facts{{Name: "interrupts", Value: units.Count(i.Count) + since, Detail: true}}
 	if i.Remote != nil {
 		facts = append(facts, document.Fact{
 			Name: "remote interrupts", Value: units.Count(*i.Remote), More: " on CPUs of another NUMA node", Detail: *i.Remote == 0,

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -38,4 +39,7 @@ func TestInterruptsOfQueuesThatAreGone(t *testing.T) {
 	}})
 	assert.Equal(t, "900 since boot", facts[0].Value)
 	assert.Equal(t, "500", facts[1].Value)
+	now := time.Now()
+	facts = report.HealthFacts(record.Controller{Kind: record.ControllerVirtio, Interrupts: &record.Interrupts{Count: 900, Time: now, Since: now.Add(-2 * time.Hour)}})
+	assert.Equal(t, "900 in 2 h", facts[0].Value, "as the daemon counts them")
 }

@@ -51,7 +51,16 @@ func testInterrupts(t *testing.T, m *lab.Machine) {
 	for _, drive := range []string{plain, remote} {
 		ids[drive], names[drive] = identity(t, m, drive), disk(t, m, drive).Controllers[0]
 	}
+	// The daemon begins at 0 at some time between these two looks at the table.
+	earliest, latest := map[string]map[string][]float64{}, map[string]map[string][]float64{}
+	for drive, name := range names {
+		earliest[drive] = interrupts(t, m, name)
+	}
 	d := startDaemon(t, m, configuration(t, m, 0, noProbes+watching(ids[plain], ids[remote])))
+	for drive, name := range names {
+		d.awaitReading(t, name)
+		latest[drive] = interrupts(t, m, name)
+	}
 	// settled waits for metrics that were counted between two equal readings of the table, and returns them.
 	settled := func(drive string, node int) (now metrics, remote float64) {
 		t.Helper()
@@ -63,8 +72,8 @@ func testInterrupts(t *testing.T, m *lab.Machine) {
 			require.Len(t, before, 3, "an admin queue, and one for each processor; the polled one has none")
 			least, most, away := 0.0, 0.0, 0.0
 			for queue, counts := range before {
-				least, most = least+sum(counts), most+sum(after[queue])
-				away += counts[1-node] // each node has one processor
+				least, most = least+sum(counts)-sum(latest[drive][queue]), most+sum(after[queue])-sum(earliest[drive][queue])
+				away += counts[1-node] - latest[drive][queue][1-node] // each node has one processor
 			}
 			counted := now.must(t, "ssdprobe_nvme_interrupts_total", labels{"controller": name})
 			remote = now.must(t, "ssdprobe_nvme_remote_interrupts_total", labels{"controller": name})

@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"context"
+	"errors"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -56,6 +57,11 @@ func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
 	t.Cleanup(func() { Losetup(t, "--detach", path) })
 	l := Loop{Path: path, Number: DeviceNumber(t, path), Backing: backing}
 	l.forgetPartitions(t)
+	// The kernel also keeps that the write cache was switched off.
+	cache := "/sys/block/" + filepath.Base(path) + "/queue/write_cache"
+	if err := os.WriteFile(cache, []byte("write back"), 0); err != nil && !errors.Is(err, unix.EINVAL) { // it may have none
+		t.Fatal(err)
+	}
 	return l
 }
 
