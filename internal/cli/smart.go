@@ -115,7 +115,6 @@ func readSource(ctx context.Context, host sysfs.FS, dev string, s health.Source)
 	}
 	reader.AllNamespaces = true
 	now, err := reader.Read(ctx)
-	err = errors.Join(err, reader.Close())
 	if missing := health.Denied(err); missing != "" {
 		err = fmt.Errorf("%w: %s", err, missing)
 	}

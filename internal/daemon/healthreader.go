@@ -36,7 +36,6 @@ type healthReader struct {
 // Run reads until ctx ends.
 func (r *healthReader) Run(ctx context.Context) {
 	defer close(r.done)
-	defer r.close()
 	for first := true; ctx.Err() == nil; first = false {
 		start := time.Now()
 		err := r.read(ctx)
@@ -47,12 +46,6 @@ func (r *healthReader) Run(ctx context.Context) {
 			close(r.first)
 		}
 		schedule.Pause(ctx, r.interval)
-	}
-}
-
-func (r *healthReader) close() {
-	if err := r.reader.Close(); err != nil {
-		r.log.Warn("close the controller", "err", err)
 	}
 }
 

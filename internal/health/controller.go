@@ -25,15 +25,17 @@ type Open func() (*nvme.Device, error)
 // Node opens the controller whose node is at path, "/dev/nvme0".
 func Node(path string) Open { return func() (*nvme.Device, error) { return nvme.Open(path) } }
 
-// Controller reads the health of one NVMe controller, repeatedly. It keeps the device open, because
-// an open device remembers what the controller refused. It is not safe for concurrent use.
+// Controller reads the health of one NVMe controller, repeatedly. It opens the node for each reading:
+// an open one would keep the driver's module from being removed, and the number of a controller that
+// has left from being given to it again. It is not safe for concurrent use.
 type Controller struct {
 	fs    sysfs.FS
 	name  string
 	open  Open
 	guard guard.Guard
-	// device is nil while the controller is not open.
-	device *nvme.Device
+	// last is closed, and remembers what the controller refused; nil if there is nothing to remember. It
+	// belongs to the reading that the guard has let through.
+	last *nvme.Device
 }
 
 // NewController returns the reader of the controller with the given kernel name.
@@ -50,35 +52,31 @@ func NewController(files sysfs.FS, name string, open Open) *Controller {
 // if the controller has left.
 func (c *Controller) Read(ctx context.Context, timeout time.Duration, namespaces []uint32) (h record.Health, ok bool, err error) {
 	type reading struct {
-		device *nvme.Device
 		health record.Health
 		ok     bool
 		err    error
 	}
-	opened := c.device
 	r, err := guard.Do(ctx, &c.guard, timeout, func(ctx context.Context) (reading, error) {
-		device := opened
-		if device == nil {
-			var err error
-			if device, err = c.open(); err != nil {
-				return reading{}, err
+		var r reading
+		device, err := c.open()
+		if err == nil {
+			if c.last != nil {
+				device.Follow(c.last)
 			}
+			c.last = device
+			r.health, r.ok, r.err = read(ctx, device, namespaces)
+			r.err = errors.Join(r.err, device.Close())
 		}
-		health, ok, err := read(ctx, device, namespaces)
-		if ctx.Err() != nil && opened == nil { // nobody waits for it any more
-			return reading{}, errors.Join(context.Cause(ctx), device.Close())
+		if gone(errors.Join(err, r.err)) {
+			c.last = nil
 		}
-		return reading{device, health, ok, err}, nil
+		return r, err
 	})
 	if err != nil {
 		return record.Health{}, false, fmt.Errorf("health of %s: %w", c.name, err)
 	}
-	c.device = r.device
 	if r.err != nil {
 		r.err = fmt.Errorf("health of %s: %w", c.name, r.err)
-		if gone(r.err) {
-			r.err = errors.Join(r.err, c.Close())
-		}
 	}
 	if r.ok {
 		r.err = errors.Join(r.err, driver(c.fs, c.name, &r.health.Features))
@@ -86,8 +84,8 @@ func (c *Controller) Read(ctx context.Context, timeout time.Duration, namespaces
 	return r.health, r.ok, r.err
 }
 
-// gone reports whether the open device is of no further use. An error of the driver,
-// unlike an answer of the drive, may go away with a new descriptor.
+// gone reports whether the controller may have left or been reset, by an error of the driver. What it
+// refused then may have changed, unlike after an answer of the drive.
 func gone(err error) bool {
 	var refused *nvme.StatusError
 	for _, other := range []error{fs.ErrPermission, errors.ErrUnsupported, context.DeadlineExceeded, context.Canceled} {
@@ -95,22 +93,7 @@ func gone(err error) bool {
 			return false
 		}
 	}
-	return !errors.As(err, &refused)
-}
-
-// Close closes the controller. If a reading hangs, the controller is closed when that
-// reading ends, and an error of closing it is lost.
-func (c *Controller) Close() error {
-	device := c.device
-	c.device = nil
-	if device == nil {
-		return nil
-	}
-	var err error
-	if !c.guard.Finally(func() { err = device.Close() }) {
-		return nil
-	}
-	return err
+	return err != nil && !errors.As(err, &refused)
 }
 
 // Denied returns a text that says which permission is missing, or "" if the error is

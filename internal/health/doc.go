@@ -8,7 +8,6 @@
 //
 //	sources := health.Sources(fs, devices)
 //	c := health.NewController(fs, "nvme0", health.Node("/dev/nvme0"))
-//	defer c.Close()
 //	h, err := c.Read(ctx, 20*time.Second, health.NamespaceIDs(fs, devices))
 //	var recent health.Recent // of all readings
 //	for _, w := range recent.Warnings(h) { … }

@@ -107,11 +107,3 @@ func (r *Reader) readDrive(ctx context.Context, now *Reading) error {
 	now.LastRead, now.Warnings = h.Time, r.recent.DiskWarnings(h)
 	return nil
 }
-
-// Close closes the controller, if the source is one.
-func (r *Reader) Close() error {
-	if r.nvme == nil {
-		return nil
-	}
-	return r.nvme.Close()
-}

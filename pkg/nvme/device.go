@@ -8,8 +8,10 @@ import (
 )
 
 // Device is an open controller. It remembers what the controller supports and what
-// it refused, so keep it open for as long as the controller is read. One goroutine
-// may use it at a time; only Close may be called from another one.
+// it refused. An open node keeps the driver's module in use and, after the controller
+// has left, its number. So close the node between readings, and let the next Device
+// [Device.Follow] the last one. One goroutine may use it at a time; only Close may be
+// called from another one.
 type Device struct {
 	// Timeout applies to each command. 0 means the driver's own timeout; see [Command]
 	// before choosing a shorter one.
@@ -19,16 +21,42 @@ type Device struct {
 	file        io.Closer // nil when the transport is the caller's
 	namespaceID *uint32
 
-	controller *Controller
+	*memory
+	// earlier is what the Device that this one follows remembered; nil once Controller has decided about it.
+	earlier *memory
+}
+
+// memory is what a Device knows of its controller, so that it does not ask again.
+type memory struct {
+	controller *Controller // nil while it has not identified itself
 	logPages   *SupportedLogPages
 	ocpIndex   *uint8
 	otherOCP   error // why the page at C0h is not OCP's; nil if it is, or was never read
 	refused    map[Command]*StatusError
 }
 
+func newMemory() *memory { return &memory{refused: map[Command]*StatusError{}} }
+
+// of reports whether the memory is of this controller, with this firmware.
+func (m *memory) of(c Controller) bool {
+	known := m.controller
+	return known != nil && known.SerialNumber == c.SerialNumber && known.ModelNumber == c.ModelNumber && known.FirmwareRevision == c.FirmwareRevision
+}
+
 // NewDevice returns the controller behind a transport. The caller still closes the transport.
 func NewDevice(t Transport) *Device {
-	return &Device{transport: t, refused: map[Command]*StatusError{}}
+	return &Device{transport: t, memory: newMemory()}
+}
+
+// Follow makes d go on with what an earlier Device of the same node remembers. It has an
+// effect once [Device.Controller] has found the same controller with the same firmware:
+// another one may have taken the node's name. Call it before the first command, and do
+// not use the earlier Device any more, except to close it.
+func (d *Device) Follow(before *Device) {
+	d.earlier = before.memory
+	if before.earlier != nil { // it did not get as far as to find out
+		d.earlier = before.earlier
+	}
 }
 
 // Close closes the file that Open opened. It does not wait for a command that is stuck
@@ -50,7 +78,7 @@ func (d *Device) NamespaceID() (id uint32, ok bool) {
 }
 
 // Controller reads the identity and the capabilities of the controller. Each call asks the
-// controller again. When the firmware revision has changed, the Device forgets what it remembered.
+// controller again. When it is another controller or has other firmware, the Device forgets what it remembered.
 func (d *Device) Controller() (Controller, error) {
 	data, err := d.read(IdentifyCommand(IdentifyController, 0), identifyBytes)
 	if err != nil {
@@ -60,10 +88,13 @@ func (d *Device) Controller() (Controller, error) {
 	if err != nil {
 		return Controller{}, err
 	}
-	if d.controller != nil && d.controller.FirmwareRevision != c.FirmwareRevision {
-		d.logPages, d.ocpIndex, d.otherOCP = nil, nil, nil
-		clear(d.refused)
+	switch {
+	case d.controller != nil && !d.of(c):
+		d.memory = newMemory()
+	case d.earlier != nil && d.earlier.of(c):
+		d.memory = d.earlier
 	}
+	d.earlier = nil
 	d.controller = &c
 	return c, nil
 }

@@ -16,6 +16,8 @@ import (
 
 // Offsets in the Identify Controller page that decide what a controller supports.
 const (
+	offsetSN        = 4
+	offsetMN        = 24
 	offsetFR        = 64
 	offsetVER       = 80
 	offsetCTRATT    = 96
@@ -178,6 +180,49 @@ func TestNewFirmwareIsAskedAnew(t *testing.T) {
 	assert.Equal(t, "2.0", c.FirmwareRevision)
 	_, err = d.SMART()
 	require.NoError(t, err)
+}
+
+// A node that is opened again may lead to another controller, which has taken the name.
+func TestFollow(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		changes map[int][]byte
+		anew    bool
+	}{
+		{"the same controller", nil, false},
+		{"another drive of the model", map[int][]byte{offsetSN: []byte("OTHER")}, true},
+		{"another model", map[int][]byte{offsetMN: []byte("OTHER")}, true},
+		{"other firmware", map[int][]byte{offsetFR: []byte("2.0     ")}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			first, script := drive(t, nil)
+			script.On(smartLog).Refuse(0x4109)
+			_, err := first.SMART()
+			require.ErrorIs(t, err, errors.ErrUnsupported)
+
+			// The next one does not learn who it is.
+			script = nvmetest.New(t)
+			script.On(identifyController).Fail(nvme.ErrCancelled)
+			second := nvme.NewDevice(script)
+			second.Follow(first)
+			_, err = second.Controller()
+			require.ErrorIs(t, err, nvme.ErrCancelled)
+
+			third, script := drive(t, c.changes)
+			script.On(smartLog).Return([]byte{0x01})
+			third.Follow(second)
+			_, err = third.SMART()
+			if c.anew {
+				require.NoError(t, err)
+				assert.Len(t, script.Sent(), 2)
+				return
+			}
+			var refusal *nvme.StatusError
+			require.ErrorAs(t, err, &refusal)
+			assert.True(t, refusal.Remembered)
+			assert.Equal(t, []nvme.Command{identifyController}, script.Sent())
+		})
+	}
 }
 
 func TestDriverErrorsAreNotRemembered(t *testing.T) {

@@ -92,6 +92,7 @@ func TestDrives(t *testing.T) {
 		{"unplug during fio", testUnplugDuringFio},
 		{"unplug during smart", testUnplugDuringSmart},
 		{"controller reset", testControllerReset},
+		{"nodes are closed", testNodesAreClosed},
 		{"path lost", testPathLost},
 		{"media error", testMediaError},
 		{"dead device", testDeadDevice},

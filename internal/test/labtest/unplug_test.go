@@ -1,6 +1,7 @@
 package labtest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -141,6 +142,22 @@ func testControllerReset(t *testing.T, m *lab.Machine) {
 	}
 	assert.Equal(t, 1.0, now.must(t, "ssdprobe_collector_success", labels{"id": id, "collector": "health"}))
 	assert.Zero(t, now.must(t, "ssdprobe_device_stall_longest_seconds", labels{"id": id}), "a reset is no stall by the drive")
+	d.stop(t)
+}
+
+// testNodesAreClosed reads the health again and again: in between, its node is not open, and nothing that a controller
+// refused is sent again, which would add to its error log.
+func testNodesAreClosed(t *testing.T, m *lab.Machine) {
+	id, name := identity(t, m, plain), disk(t, m, plain).Controllers[0]
+	d := startDaemon(t, m, configuration(t, m, 0, noProbes+watching(id)))
+	entries := labels{"controller": name}
+	before := d.awaitReading(t, name).must(t, "ssdprobe_nvme_error_log_entries_total", entries)
+	eventually(t, "the node is closed", func() bool {
+		open := output(t, m, "sh", "-c", "ls -l /proc/$(pidof ssdprobe)/fd 2>/dev/null || true") // some are closed while they are listed
+		require.Contains(t, open, " -> ")
+		return !strings.Contains(open, "/dev/"+name+"\n")
+	})
+	assert.Equal(t, before, d.awaitReading(t, name).must(t, "ssdprobe_nvme_error_log_entries_total", entries))
 	d.stop(t)
 }
 
