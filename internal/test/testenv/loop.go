@@ -2,8 +2,8 @@ package testenv
 
 import (
 	"context"
-	"errors"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
