@@ -278,6 +278,39 @@ func TestAnotherDriveTakesTheName(t *testing.T) {
 	}
 }
 
+// A controller that could not be reached may have been reset, and then accept what it refused before.
+func TestWhatWasRefusedIsAskedAgainAfterAReset(t *testing.T) {
+	refusing, resetting := nvmetest.New(t), nvmetest.New(nil)
+	refusing.On(feature(nvme.FeaturePowerManagement)).Refuse(0x4002)
+	resetting.On(identify()).Fail(nvme.ErrCancelled)
+	for name, unreachable := range map[string]health.Open{
+		"when it was opened": func() (*nvme.Device, error) { return nil, nvme.ErrNotLive },
+		"when it was asked":  func() (*nvme.Device, error) { return nvme.NewDevice(resetting), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := choosing{refusing, emulated(t)}
+			opens := []health.Open{
+				func() (*nvme.Device, error) { return nvme.NewDevice(before), nil }, unreachable,
+				func() (*nvme.Device, error) { return nvme.NewDevice(emulated(t)), nil },
+			}
+			c := health.NewController(nothing(t), "nvme0", func() (*nvme.Device, error) {
+				next := opens[0]
+				opens = opens[1:]
+				return next()
+			})
+			h, _, err := c.Read(t.Context(), health.Timeout, nil)
+			require.NoError(t, err)
+			assert.Nil(t, h.Features.PowerState)
+			_, ok, err := c.Read(t.Context(), health.Timeout, nil)
+			require.Error(t, err)
+			assert.False(t, ok)
+			h, _, err = c.Read(t.Context(), health.Timeout, nil)
+			require.NoError(t, err)
+			assert.NotNil(t, h.Features.PowerState)
+		})
+	}
+}
+
 // openHere returns how often this process has the file open.
 func openHere(t *testing.T, path string) (n int) {
 	t.Helper()
