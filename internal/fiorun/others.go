@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 const (
@@ -50,7 +51,7 @@ func newOthers(w Watch, disks counters.Disks) others {
 // look compares the devices of this moment with what fio did up to just after it. It returns an
 // error that matches ErrOthers if others have moved more than their share for some seconds. If fio
 // has ended, or the kernel does not count its I/O, look returns nil.
-func (o *others) look(w Watch, fio int, disks counters.Disks, now time.Time) error {
+func (o *others) look(fs sysfs.FS, fio int, disks counters.Disks, now time.Time) error {
 	if len(o.before) == 0 {
 		return nil
 	}
@@ -68,7 +69,7 @@ func (o *others) look(w Watch, fio int, disks counters.Disks, now time.Time) err
 		m.Written += since.WriteSectors.Bytes()
 	}
 	var err error
-	if m.Own, err = readOwn(w, fio); err != nil {
+	if m.Own, err = readOwn(fs, fio); err != nil {
 		return unlessGone(err)
 	}
 	o.looks = append(o.looks, m)
@@ -80,13 +81,13 @@ func (o *others) look(w Watch, fio int, disks counters.Disks, now time.Time) err
 
 // readOwn returns what fio and its children moved. The children are read first, because the kernel
 // adds those that have ended to their parent.
-func readOwn(w Watch, fio int) (sum counters.ProcessIO, err error) {
-	children, err := counters.ReadChildren(w.FS, fio)
+func readOwn(fs sysfs.FS, fio int) (sum counters.ProcessIO, err error) {
+	children, err := counters.ReadChildren(fs, fio)
 	if err != nil {
 		return sum, err
 	}
 	for _, pid := range append(children, fio) {
-		done, err := counters.ReadProcessIO(w.FS, pid)
+		done, err := counters.ReadProcessIO(fs, pid)
 		if err != nil && (pid == fio || !errors.Is(err, os.ErrNotExist)) {
 			return sum, err
 		}

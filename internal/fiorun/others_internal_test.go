@@ -93,7 +93,7 @@ func looks(t *testing.T, w Watch) func(fio int, now time.Time) error {
 	return func(fio int, now time.Time) error {
 		disks, err := w.readDisks()
 		require.NoError(t, err)
-		return o.look(w, fio, disks, now)
+		return o.look(w.FS, fio, disks, now)
 	}
 }
 

@@ -168,7 +168,7 @@ func (s *seeing) during(fio int) error {
 	if err := s.gone(disks); err != nil {
 		return err
 	}
-	if err = s.others.look(s.watch, fio, disks, now); errors.Is(err, ErrOthers) {
+	if err = s.others.look(s.watch.FS, fio, disks, now); errors.Is(err, ErrOthers) {
 		return err
 	}
 	s.note("the I/O of others", err)
