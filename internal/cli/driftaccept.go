@@ -89,14 +89,7 @@ func (a *app) change(ctx context.Context, args []string, r state.Request, done s
 	t := targets[0]
 	r.Target = t.ID
 	path := t.Path
-	now := time.Now()
-	_, err = r.WithNode(nil, r.Change(&t, now), func() (map[string]drift.Note, error) {
-		n, err := dir.RememberedNode()
-		if err != nil {
-			return nil, err
-		}
-		return r.ChangeNode(n, now)
-	})
+	err = r.Change(&t, time.Now())
 	if errors.Is(err, state.ErrUnknownTarget) {
 		if _, watched := unsaved(ctx, dir, t.ID, r.Probe); watched {
 			err = nil
