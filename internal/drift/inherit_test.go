@@ -147,6 +147,38 @@ func TestAcceptRightAfterAChangeHolds(t *testing.T) {
 	assert.Equal(t, record.Stable, h.p50().State)
 }
 
+// The baseline follows a change to a slower level, so no verdict stays. The effect is told until it is accepted.
+func TestTheEffectOfAChangeCanBeAccepted(t *testing.T) {
+	h := newHistory(t)
+	accept := func() (drift.State, error) { return h.track.State().Accept(h.now(), "powersave is wanted") }
+	effect := func() *record.Effect { return h.track.Status(h.now()).Effect }
+	h.run(day+12*time.Hour, 1, record.Conditions{Governor: "performance"})
+	h.run(3*time.Hour, 1.3, record.Conditions{Governor: "powersave"})
+	require.Equal(t, record.Stable, h.p50().State)
+	assert.Equal(t, []record.Statistic{record.LatencyP50, record.IOPS}, effect().Slowed())
+
+	state, err := accept()
+	require.NoError(t, err)
+	notes := state.Epochs[len(state.Epochs)-1].Notes
+	require.Len(t, notes, 1)
+	assert.InDelta(t, 1.3, notes[0].Ratios[record.LatencyP50], 0.03)
+	require.NoError(t, h.track.Restore(state))
+	assert.Empty(t, effect().Slowed())
+	assert.InDelta(t, 1.3, effect().Ratios[record.LatencyP50].Ratio, 0.03, "the figure stays")
+	_, err = accept()
+	require.ErrorIs(t, err, drift.ErrNothingToAccept, "it is accepted already")
+
+	h.run(3*time.Hour, 1.3, record.Conditions{Governor: "powersave", Kernel: "6.8"})
+	assert.Empty(t, effect().Slowed(), "this change did nothing")
+	h.run(3*time.Hour, 1.6, record.Conditions{Governor: "powersave", Kernel: "6.9"})
+	assert.NotEmpty(t, effect().Slowed())
+	h.run(3*time.Hour, 2.2, record.Conditions{Governor: "powersave", Kernel: "6.9"})
+	state, err = accept()
+	require.NoError(t, err)
+	require.NoError(t, h.track.Restore(state))
+	assert.Empty(t, effect().Slowed(), "the present level was accepted, whatever led to it")
+}
+
 func TestTrafficOfManyKindsIsStored(t *testing.T) {
 	track := drift.NewTrafficTracker(drift.Default())
 	for i := range 130 { // no kind of I/O is in half of the samples

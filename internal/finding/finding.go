@@ -54,6 +54,7 @@ func Of(s record.Snapshot) []Finding {
 	all = append(all, ofCollectors(s.Collectors, s.Warnings)...)
 	all = append(all, ofWarnings(s.Warnings)...)
 	all = append(all, ofTogether(s.Together, s.Targets)...)
+	all = append(all, ofChanges(s.Targets)...)
 	for _, i := range s.Ignored {
 		if i.Denied {
 			f := found(NotWatched, "not watched", i.Reason)

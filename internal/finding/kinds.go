@@ -10,6 +10,8 @@ const (
 	CannotProbe = "cannot_probe"
 	IOErrors    = "io_errors"
 	Regressed   = "regressed"
+	// SinceChange is a slowdown that no verdict says any more, as the baseline has followed it.
+	SinceChange = "slower_since_change"
 	Stalled     = "stalled"
 	// The next three concern drives of a node that got slower together, and a drive's own
 	// traffic.
@@ -68,6 +70,8 @@ func Kinds() []Kind {
 			"compare it with the probes of the drive, and with what its applications do now; see docs/drift.md", "SsdprobeDriveDegraded"},
 		{Held, Warning, "The drive was slow or failing, recovered, and had trouble again within a week. It is better now, or not judged, and the verdict is held.",
 			"treat the drive as slow at times; ssdprobe baseline reset ends the verdict", "SsdprobeDriveDegraded"},
+		{SinceChange, Warning, "A change of conditions made a probe at least 1.2 times slower. An hour later its baseline followed, so no verdict blames the drive.",
+			"undo the change; if it is intended, accept the level with ssdprobe drift accept", ""},
 		{NotReady, Warning, "The daemon has not looked at every target yet.",
 			"wait; if it lasts, ssdprobe ready names what does not answer", ""},
 		{Stale, Warning, "There has been no good round for ten intervals.",

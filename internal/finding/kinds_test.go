@@ -42,7 +42,10 @@ func decided() map[string]func(*record.Snapshot) {
 			s.Targets[0].Traffic = &record.TrafficStatus{HeldBack: &record.HeldBack{Since: now().Add(-time.Minute), Suspended: true}}
 		},
 		Regressed: probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Regressed}} }),
-		Suspect:   probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
+		SinceChange: probe(func(p *record.ProbeStatus) {
+			p.Effect = &record.Effect{Ratios: map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.2, Lower: 1.1}}}
+		}),
+		Suspect: probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
 		NotJudged: probe(func(p *record.ProbeStatus) {
 			p.Drift = []record.Drift{unjudged(record.IOPS, record.ReasonLoad, "", 30*time.Hour)}
 		}),

@@ -133,6 +133,23 @@ type Effect struct {
 	Time    time.Time           `json:"time"` // of the change
 	Changes []Change            `json:"changes"`
 	Ratios  map[Statistic]Ratio `json:"ratios"`
+	// Accepted is true when an operator accepted the level since the change as normal.
+	Accepted bool `json:"accepted,omitempty"`
+}
+
+// slowedBy is the ratio from which on an effect is told for as long as it lasts. Its baseline follows smaller ones
+// silently: most are of kernels, and nobody undoes those.
+const slowedBy = 1.2
+
+// Slowed returns the statistics that the change certainly made at least 1.2 times slower and that nobody accepted.
+// It leaves out tails, of which the hour after a change says little. The effect may be nil.
+func (e *Effect) Slowed() []Statistic {
+	if e == nil || e.Accepted {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Concat(Statistics(), TrafficStatistics()), func(s Statistic) bool {
+		return s.IsTail() || e.Ratios[s].Ratio < slowedBy || e.Ratios[s].Lower <= 1
+	})
 }
 
 // Ratio is how many times slower something is, with the bounds of the 95 % interval. Both bounds are 0 when there is
