@@ -148,6 +148,18 @@ func TestVerdictsAreRecorded(t *testing.T) {
 	}, texts)
 }
 
+// A drive is not slow since its first error.
+func TestTheLogHasTheOnsetOfEachWitness(t *testing.T) {
+	d, log := flying(t, t.TempDir())
+	failed := time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC)
+	d.tellJudged([]judge.Event{{
+		Drive: "eui.1", Verdict: record.Severe, Ratio: record.Ratio{Ratio: 1.3}, Witnesses: []string{"probes", "errors"}, Since: failed,
+		Onsets: map[string]time.Time{"errors": failed, "probes": failed.Add(2 * time.Hour)},
+	}})
+	assert.Contains(t, log.String(), "since=2026-05-04T03:00:00.000Z")
+	assert.Contains(t, log.String(), "onsets.errors=2026-05-04T03:00:00.000Z onsets.probes=2026-05-04T05:00:00.000Z")
+}
+
 func TestRecordingOnDemand(t *testing.T) {
 	d, log := flying(t, t.TempDir())
 	dir := d.shared.state.Dir

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -179,7 +181,7 @@ func (d *Daemon) tellJudged(events []judge.Event) {
 			if e.Ratio.Ratio > 0 { // stalls and errors have no ratio
 				log = log.With("times_slower", e.Ratio.Ratio)
 			}
-			log.Warn("the drive is slow or does not answer", "verdict", e.Verdict, "scope", e.Scope, "since", e.Since, "witnesses", e.Witnesses)
+			log.Warn("the drive is slow or does not answer", "verdict", e.Verdict, "scope", e.Scope, "since", e.Since, "witnesses", e.Witnesses, "onsets", onsets(e))
 		default:
 			log.Info("the verdict on the drive changed", "verdict", e.Verdict)
 		}
@@ -187,6 +189,15 @@ func (d *Daemon) tellJudged(events []judge.Event) {
 			log.Warn("drives of this host got slower together", "scope", e.Scope, "drives", e.Drives, "times_slower", e.Ratio.Ratio, "since", e.Since)
 		}
 	}
+}
+
+// onsets returns the onset of each witness of a verdict, for the log.
+func onsets(e judge.Event) slog.Value {
+	var list []slog.Attr
+	for _, witness := range slices.Sorted(maps.Keys(e.Onsets)) {
+		list = append(list, slog.Time(witness, e.Onsets[witness]))
+	}
+	return slog.GroupValue(list...)
 }
 
 // fillVerdicts adds the verdicts on drives and on the host to a snapshot.

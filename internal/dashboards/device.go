@@ -154,9 +154,9 @@ func conditionPanels() []Panel {
 		table("Last changes", "When each condition was last seen to change.", 12, 6, []column{
 			{field: "condition", name: "Condition"}, {field: "Value", name: "Changed", unit: "dateTimeFromNow"},
 		}, Query{Expr: `ssdprobe_conditions_changed_timestamp_seconds{` + target + `} * 1000`}),
-		table("Blamed for the drift", "Changes of conditions at the onset of a drift. Empty when there is no drift, or when no condition changed at its onset.", 12, 6, []column{
+		table("Blamed for the drift", "Changes of conditions at the onset of a drift. Empty when there is no drift, or when no condition changed at its onset. An empty probe means the verdict on the device, by its worst witness.", 12, 6, []column{
 			{field: "probe", name: "Probe"}, {field: "condition", name: "Condition"}, {field: "from", name: "From"}, {field: "to", name: "To"},
-		}, Query{Expr: `ssdprobe_drift_attribution_info{` + target + `}`}),
+		}, Query{Expr: `ssdprobe_drift_attribution_info{` + target + `} or ssdprobe_drive_health_attribution_info{` + target + `}`}),
 		table("Findings", "Findings on the device. docs/metrics.md says what to do about each. An empty probe means the whole target.", 12, 6, []column{
 			{field: "severity", name: "Severity"}, {field: "code", name: "Finding"}, {field: "probe", name: "Probe"},
 		}, Query{Expr: `ssdprobe_finding{` + target + `}`}),

@@ -39,7 +39,7 @@ func verdict() []Panel {
 	return []Panel{
 		table("Verdict and its evidence",
 			"The verdict on the device as a whole. Witnesses: what shows the problem. Source: the probe with the worst ratio, or traffic. At least, At most: the 95 % "+
-				"interval of the ratio, empty if there are too few comparisons. A healthy device has no figures, and one that only stalls or fails I/Os has no ratio.",
+				"interval of the ratio, empty if there are too few comparisons. Since: when its first problem began. A healthy device has no figures, and one that only stalls or fails I/Os has no ratio.",
 			18, 4, []column{
 				{field: "state", name: "Verdict"}, {field: "scope", name: "Scope"}, {field: "witnesses", name: "Witnesses"}, {field: "source", name: "Source"},
 				{field: "Value #C", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #E", name: "At least", unit: "none"}, {field: "Value #F", name: "At most", unit: "none"},

@@ -114,9 +114,11 @@ func verdictMovements(later time.Time) []movement {
 		}
 		return all
 	}
-	drive, host := of("drive"), of("host")
+	const onsets = "ssdprobe_drive_health_onset_timestamp_seconds"
+	drive, host := append(of("drive"), onsets), of("host")
 	slow := record.Judgement{
 		Verdict: record.Severe, Ratio: record.Ratio{Ratio: 1.4, Lower: 1.3, Upper: 1.5}, Since: later, Witnesses: []string{"probes", "traffic"}, Source: "read-4k",
+		Onsets: map[string]time.Time{"probes": later, "traffic": later},
 	}
 	return []movement{
 		ofDrive("the drive is well", func(v *record.Judgement) { *v = record.Judgement{Verdict: record.Healthy} }, drive...),
@@ -127,6 +129,12 @@ func verdictMovements(later time.Time) []movement {
 		ofDrive("too little is known for an interval", func(v *record.Judgement) { v.Ratio.Lower, v.Ratio.Upper = 0, 0 }, drive[3:5]...),
 		ofDrive("a slow drive that only stalls now", func(v *record.Judgement) { v.Ratio = record.Ratio{} }, drive[2:5]...),
 		ofDrive("slow since later", func(v *record.Judgement) { v.Since = later }, drive[5]),
+		ofDrive("it stalls, too, and that began later", func(v *record.Judgement) {
+			v.Onsets = map[string]time.Time{"probes": v.Since, "stalls": later}
+		}, onsets),
+		ofDrive("what changed when the drive got slower", func(v *record.Judgement) {
+			v.Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}
+		}, "ssdprobe_drive_health_attribution_info"),
 		moves("the host is well", func(s *record.Snapshot) { s.Host = &record.Judgement{Verdict: record.Healthy} }, host[0], host[1]),
 		moves("the host cannot be judged for another reason", func(s *record.Snapshot) {
 			s.Host = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonLearning}}
@@ -266,6 +274,7 @@ func driftMovements(later time.Time) []movement {
 		ofTarget("nothing is known of the drive", func(t *record.TargetStatus) {
 			t.Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonUnavailable, Since: later}}
 		}, "ssdprobe_device_unjudged_since_timestamp_seconds", "ssdprobe_drive_health", "ssdprobe_drive_health_info", "ssdprobe_drive_health_since_timestamp_seconds",
+			"ssdprobe_drive_health_onset_timestamp_seconds",
 			"ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_slower_ratio_lower", "ssdprobe_drive_health_slower_ratio_upper"),
 		ofTarget("nothing confirms that the drive is slow", func(t *record.TargetStatus) {
 			v := *t.Verdict

@@ -28,7 +28,26 @@ func healthFamilies() []family[record.TargetStatus] {
 					emit(1, string(v.Verdict), string(v.Scope), strings.Join(v.Witnesses, ","), v.Source)
 				}
 			}),
-		sinceFamily("ssdprobe_drive_health_since_timestamp_seconds", "Estimated time when the problem of a drive began, in seconds since 1970. Absent unless its verdict is watch, degraded or severe.", judged),
+		sinceFamily("ssdprobe_drive_health_since_timestamp_seconds", "Estimated time when the first problem of a drive began, in seconds since 1970. Absent unless its verdict is watch, degraded or severe.", judged),
+		metric("ssdprobe_drive_health_onset_timestamp_seconds", gauge, []string{"witness"},
+			"Estimated time when what a witness shows began, in seconds since 1970. witness is probes or traffic (slow I/O), stalls or errors. A drive that fails I/Os may "+
+				"become slow later. Absent unless the verdict is watch, degraded or severe.",
+			func(t record.TargetStatus, emit emit) {
+				v := t.Judged()
+				for witness, began := range v.Onsets {
+					if blames(v) {
+						emitTime(emit, began, witness)
+					}
+				}
+			}),
+		metric("ssdprobe_drive_health_attribution_info", gauge, []string{"condition", "from", "to"},
+			"A change of conditions at the time when the drive became slower, by its worst witness (the label source of ssdprobe_drive_health_info), as labels. Always 1. "+
+				"from and to are empty when unknown. Absent unless the verdict is watch, degraded or severe.",
+			func(t record.TargetStatus, emit emit) {
+				if v := t.Judged(); blames(v) {
+					emitChanges(emit, v.Attribution)
+				}
+			}),
 	}, slowerFamilies("ssdprobe_drive_health_slower_ratio",
 		"How many times slower the drive is than before or than its peers, by its worst witness. Absent if its verdict is healthy or unknown, if it only stalls, fails I/Os or has more slow rounds than before, if nothing was compared for an hour, or while a verdict is only held.",
 		judged)...)

@@ -170,14 +170,14 @@ func asBadAs(v *record.Judgement, all []Finding) []Finding {
 	}
 	by := []string{Regressed, TrafficSlower}
 	for _, w := range []struct{ witness, code, text string }{
-		{"errors", IOErrors, "I/Os of its probes failed within the last hour"}, {"stalls", Stalled, "it stalled within the last hour"},
+		{record.WitnessErrors, IOErrors, "I/Os of its probes failed within the last hour"}, {record.WitnessStalls, Stalled, "it stalled within the last hour"},
 	} {
 		if !slices.Contains(v.Witnesses, w.witness) {
 			continue
 		}
 		by = append(by, w.code)
 		if !slices.ContainsFunc(all, func(f Finding) bool { return f.Code == w.code || f.Code == Hung }) {
-			all = append(all, found(w.code, w.text).from(v.Since))
+			all = append(all, found(w.code, w.text).from(v.Onset(w.witness)))
 		}
 	}
 	for i := range all {

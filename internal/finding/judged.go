@@ -96,7 +96,7 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 		f := found(Held, "slow or failing at times: "+text+" the trouble came back within a week", evidence...)
 		return []Finding{f.from(v.Since)}
 	}
-	if !slices.Contains(v.ThanBefore, "traffic") {
+	if !slices.Contains(v.ThanBefore, record.WitnessTraffic) {
 		return nil
 	}
 	text, evidence := "the drive's own traffic is slower than before", []string(nil)
@@ -110,5 +110,8 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	if v.Unjudged != nil && v.Source == "traffic" { // else it says why a probe is not compared
 		text, evidence = "the drive's own traffic was slower than before when it was last compared", append(evidence, v.Unjudged.String())
 	}
-	return []Finding{found(TrafficSlower, text, evidence...).from(v.Since)}
+	if v.Source == "traffic" { // else the finding of the probe has it
+		evidence = append(evidence, changedWith(v.Attribution)...)
+	}
+	return []Finding{found(TrafficSlower, text, evidence...).from(v.Onset(record.WitnessTraffic))}
 }

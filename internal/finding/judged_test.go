@@ -75,6 +75,34 @@ func TestVerdictsBeyondTheProbes(t *testing.T) {
 	assert.Empty(t, ofVerdict(target, now()), "a suspicion is no finding")
 }
 
+// The traffic has no finding of a probe that would name its cause.
+func TestWhatChangedWithTheTrafficIsNamed(t *testing.T) {
+	target := record.TargetStatus{ID: "a", Verdict: &record.Judgement{
+		Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.4}, Source: "traffic", Witnesses: []string{"traffic"}, ThanBefore: []string{"traffic"},
+		Attribution: []record.Change{{Condition: "firmware", From: "A", To: "B"}, {Condition: "governor", From: "performance", To: "powersave"}},
+	}}
+	const told = "the drive's own traffic is slower than before"
+	all := ofVerdict(target, now())
+	require.Len(t, all, 1)
+	assert.Equal(t, told+": 40 % slower, changed with it: firmware A → B, governor performance → powersave", all[0].String())
+	target.Verdict.Source = "read-4k"
+	assert.Equal(t, told, ofVerdict(target, now())[0].String(), "that is of the probe, whose own finding names it")
+}
+
+// A drive that failed I/Os and got slow later is not slow since the first error, and does not fail I/Os since it got slow.
+func TestEachTroubleHasAnOnsetOfItsOwn(t *testing.T) {
+	failed, stalled, slow := now().Add(-50*time.Minute), now().Add(-40*time.Minute), now().Add(-20*time.Minute)
+	s := record.Snapshot{Time: now(), Targets: []record.TargetStatus{{ID: "a", Verdict: &record.Judgement{
+		Verdict: record.Severe, Since: failed, Witnesses: []string{"probes", "traffic", "errors", "stalls"}, ThanBefore: []string{"probes", "traffic"},
+		Onsets: map[string]time.Time{"errors": failed, "stalls": stalled, "traffic": slow, "probes": slow.Add(-time.Minute)},
+	}}}}
+	got := map[string]time.Time{}
+	for _, f := range Of(s) {
+		got[f.Code] = f.Since
+	}
+	assert.Equal(t, map[string]time.Time{IOErrors: failed, Stalled: stalled, TrafficSlower: slow}, got)
+}
+
 func TestAVerdictThatIsHeldIsAFinding(t *testing.T) {
 	target := record.TargetStatus{ID: "a", Verdict: &record.Judgement{Verdict: record.Severe, Held: true, Since: now()}}
 	all := ofVerdict(target, now())

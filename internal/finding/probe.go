@@ -106,22 +106,32 @@ func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) 
 		return nil
 	}
 	f := found(code, text).from(since)
-	var causes []string
+	var causes []record.Change
 	for _, d := range in {
 		f.Evidence = append(f.Evidence, driftText(d))
 		for _, change := range d.Attribution {
-			if cause := change.String(); !slices.Contains(causes, cause) {
-				causes = append(causes, cause)
+			if !slices.Contains(causes, change) {
+				causes = append(causes, change)
 			}
 		}
 	}
 	if len(causes) == 0 && state == record.Regressed {
 		f.Action = "no change of conditions found; suspect the drive"
 	}
-	if len(causes) > 0 {
-		f.Evidence = append(f.Evidence, "changed with it: "+strings.Join(causes, ", "))
-	}
+	f.Evidence = append(f.Evidence, changedWith(causes)...)
 	return []Finding{f}
+}
+
+// changedWith returns the evidence about changes of conditions; none when there are none.
+func changedWith(changes []record.Change) []string {
+	if len(changes) == 0 {
+		return nil
+	}
+	texts := make([]string, len(changes))
+	for i, c := range changes {
+		texts[i] = c.String()
+	}
+	return []string{"changed with it: " + strings.Join(texts, ", ")}
 }
 
 // InState returns the statistics in a state, and when the first of them entered it.

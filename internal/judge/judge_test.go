@@ -222,6 +222,28 @@ func TestDrivesThatAreNotAlikeHaveNoCommonLevel(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
 }
 
+// A drive that is never probed got slower with its firmware: the verdict names that.
+func TestAVerdictNamesWhatChangedWithIt(t *testing.T) {
+	m := newMachine(t, 8)
+	m.silent["d01"], m.silent["d02"] = true, true
+	m.conditions.Firmware = "A"
+	m.run(36*time.Hour, steady)
+	updated := m.conditions
+	updated.Firmware = "B"
+	m.changed = map[string]record.Conditions{"d01": updated}
+	m.run(30*time.Minute, steady)
+	m.slower["d01"], m.slower["d02"] = 1.5, 1.5
+	m.run(2*time.Hour, steady)
+	v := m.verdict("d01")
+	require.True(t, v.Verdict.Blames())
+	assert.Equal(t, []string{"traffic"}, v.Witnesses)
+	assert.Equal(t, []record.Change{{Condition: "firmware", From: "A", To: "B"}}, v.Attribution)
+	v = m.verdict("d02")
+	require.True(t, v.Verdict.Blames())
+	assert.Empty(t, v.Attribution, "nothing changed on this one")
+	assert.Empty(t, m.verdict("d03").Attribution, "it is not slow")
+}
+
 func TestTrafficAloneIsEnough(t *testing.T) {
 	m := newMachine(t, 2)
 	m.silent["d01"] = true

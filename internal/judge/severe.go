@@ -150,8 +150,8 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	if felt.Ratio.Ratio > v.RatioNow().Ratio {
 		v.Ratio, v.Source, v.Unjudged = felt.Ratio, felt.Source, nil
 	}
-	if v.Since.IsZero() || !felt.Since.IsZero() && felt.Since.Before(v.Since) {
-		v.Since = felt.Since
+	for witness, since := range felt.Onsets {
+		v.Began(witness, since)
 	}
 }
 

@@ -33,11 +33,9 @@ func (n *Node) Host() record.Judgement {
 		if !slices.Contains(v.Witnesses, witnessOf(t.Source)) {
 			v.Witnesses = append(v.Witnesses, witnessOf(t.Source))
 		}
-		if v.Since.IsZero() || t.Since.Before(v.Since) {
-			v.Since = t.Since
-		}
+		v.Began(witnessOf(t.Source), t.Since)
 		if t.Ratio.Ratio > v.Ratio.Ratio {
-			v.Ratio, v.Source = t.Ratio, t.Source
+			v.Ratio, v.Source, v.Attribution = t.Ratio, t.Source, t.Attribution
 		}
 		if t.Verdict.Badness() > v.Verdict.Badness() {
 			v.Verdict = t.Verdict

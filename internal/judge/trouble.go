@@ -18,12 +18,6 @@ const (
 	seenLate = 2 * time.Second
 )
 
-// The witnesses of trouble other than slowness.
-const (
-	byStalls = "stalls"
-	byErrors = "errors"
-)
-
 // trouble is the recent trouble of a drive other than slowness.
 type trouble struct {
 	stalls []record.Stall // of all causes, oldest first
@@ -88,11 +82,11 @@ func (t *trouble) any() bool { return len(t.stalls) > 0 || len(t.errors) > 0 || 
 func (t *trouble) weigh(v *record.Judgement, now time.Time) {
 	t.forget(now)
 	if held := t.held(now); record.BeyondDoubt(held) {
-		t.blame(v, byStalls, held[0].Start)
+		t.blame(v, record.WitnessStalls, held[0].Start)
 	}
 	for i := manyErrors; i <= len(t.errors); i++ {
 		if first := t.errors[i-manyErrors]; t.errors[i-1].Sub(first) <= errorsWithin {
-			t.blame(v, byErrors, first)
+			t.blame(v, record.WitnessErrors, first)
 			return
 		}
 	}
@@ -101,8 +95,16 @@ func (t *trouble) weigh(v *record.Judgement, now time.Time) {
 func (t *trouble) blame(v *record.Judgement, witness string, since time.Time) {
 	v.Verdict = record.Severe
 	v.Witnesses = append(v.Witnesses, witness)
-	if v.Since.IsZero() || since.Before(v.Since) {
-		v.Since = since
+	v.Began(witness, since)
+}
+
+// keepOnsets keeps when stalls or errors began that have counted against the drive ever since, though the first of them are
+// forgotten.
+func (d *drive) keepOnsets(v *record.Judgement) {
+	for _, witness := range []string{record.WitnessStalls, record.WitnessErrors} {
+		if since, told := d.told.Onsets[witness]; told && !d.told.Held && slices.Contains(v.Witnesses, witness) {
+			v.Began(witness, since)
+		}
 	}
 }
 

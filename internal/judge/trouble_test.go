@@ -208,3 +208,71 @@ func TestADriveThatIsReplacedStillHangs(t *testing.T) {
 	m.run(time.Minute, steady)
 	assert.NotEqual(t, record.Severe, m.verdict("d00").Verdict, "it is another drive")
 }
+
+// A drive that fails I/Os may become slow later: it is not slow since the first error.
+func TestEachWitnessHasAnOnsetOfItsOwn(t *testing.T) {
+	m := learned(t)
+	failed := m.now()
+	for range 3 {
+		m.round(record.OutcomeError, map[string]int64{"EIO": 1})
+		m.run(time.Minute, steady)
+	}
+	m.run(17*time.Minute, steady)
+	slow := m.now()
+	m.slower["d00"] = 1.6
+	m.run(30*time.Minute, steady)
+	v := m.verdict("d00")
+	assert.Equal(t, record.Severe, v.Verdict)
+	assert.ElementsMatch(t, []string{"errors", "probes", "traffic"}, v.Witnesses)
+	assert.Equal(t, failed, v.Since, "the verdict as a whole began with its first reason")
+	assert.Equal(t, failed, v.Onset(record.WitnessErrors))
+	for _, w := range []string{record.WitnessProbes, record.WitnessTraffic} {
+		assert.WithinDuration(t, slow, v.Onset(w), 5*time.Minute, w)
+	}
+	assert.WithinDuration(t, slow, v.SlowSince(), 5*time.Minute)
+	e := m.events[len(m.events)-1]
+	assert.Equal(t, v.Onsets, e.Onsets, "as the log has it")
+}
+
+// Single errors and stalls count for an hour. Those that go on for hours have not begun an hour ago.
+func TestTroubleThatGoesOnKeepsItsOnset(t *testing.T) {
+	m := learned(t)
+	failed := m.now()
+	for range 60 {
+		m.round(record.OutcomeError, map[string]int64{"EIO": 1})
+		m.run(3*time.Minute, steady)
+	}
+	assert.Equal(t, failed, m.verdict("d00").Onset(record.WitnessErrors))
+	stalled := m.now().Add(-10 * time.Second)
+	for range 4 {
+		m.round(record.OutcomeError, map[string]int64{"EIO": 1})
+		m.stalled(10*time.Second, record.StallByDevice)
+		m.run(30*time.Minute, steady)
+	}
+	v := m.verdict("d00")
+	assert.Equal(t, stalled, v.Onset(record.WitnessStalls))
+	assert.NotContains(t, v.Witnesses, record.WitnessErrors, "one each half hour is not enough")
+	assert.NotContains(t, v.Onsets, record.WitnessErrors)
+	assert.Equal(t, stalled, v.Since)
+	m.run(70*time.Minute, steady)
+	require.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	assert.Empty(t, m.verdict("d00").Onsets)
+	for range 60 {
+		m.round(record.OutcomeError, map[string]int64{"EIO": 1})
+		m.run(3*time.Minute, steady)
+	}
+	assert.WithinDuration(t, m.now().Add(-3*time.Hour), m.verdict("d00").Onset(record.WitnessErrors), 0, "it began anew")
+}
+
+// A verdict lasts while the clock is set back, and has not begun in the future.
+func TestNoWitnessHasAnOnsetInTheFuture(t *testing.T) {
+	m := learned(t)
+	m.stalled(10*time.Second, record.StallByDevice)
+	before := m.verdict("d00")
+	m.node.Advance(m.now().Add(-5 * time.Minute))
+	v := m.verdict("d00")
+	require.Equal(t, record.Severe, v.Verdict)
+	assert.Equal(t, v.Since, v.Onset(record.WitnessStalls))
+	assert.True(t, v.Since.Before(before.Since))
+	assert.Equal(t, m.now().Add(-10*time.Second), before.Onset(record.WitnessStalls), "what was told before is not changed")
+}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -41,6 +42,8 @@ type Event struct {
 	Witnesses []string
 	Ratio     record.Ratio
 	Since     time.Time
+	// Onsets has the onset of each witness, in the verdict on a drive.
+	Onsets map[string]time.Time
 
 	// Source, Statistic, State and Cause describe a single statistic. In the verdict on a drive only Source is set,
 	// to the source of Ratio.
@@ -57,9 +60,9 @@ func (s *source) witness() string { return witnessOf(s.name) }
 
 func witnessOf(source string) string {
 	if source == Traffic {
-		return "traffic"
+		return record.WitnessTraffic
 	}
-	return "probes"
+	return record.WitnessProbes
 }
 
 // tell queues events of a source for Advance.
@@ -82,14 +85,14 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	if v = d.held(v, now); v.Verdict.Blames() {
 		v.Scope = n.scope(d, v)
 	}
-	v.Since = notAfter(v.Since, now)
+	v.Since, v.Onsets = notAfter(v.Since, now), noneAfter(v.Onsets, now)
 	if v.Verdict == d.told.Verdict && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
 		d.told = v
 		return
 	}
 	d.told = v
 	n.events = append(n.events, Event{
-		Time: now, Drive: d.ID, Scope: v.Scope, Verdict: v.Verdict, Witnesses: v.Witnesses, Ratio: v.Ratio, Since: v.Since, Source: v.Source,
+		Time: now, Drive: d.ID, Scope: v.Scope, Verdict: v.Verdict, Witnesses: v.Witnesses, Ratio: v.Ratio, Since: v.Since, Onsets: v.Onsets, Source: v.Source,
 	})
 }
 
@@ -99,6 +102,15 @@ func notAfter(began, now time.Time) time.Time {
 		return now
 	}
 	return began
+}
+
+// noneAfter does the same for the onset of each witness. It leaves those that others read as they are.
+func noneAfter(onsets map[string]time.Time, now time.Time) map[string]time.Time {
+	onsets = maps.Clone(onsets)
+	for witness, began := range onsets {
+		onsets[witness] = notAfter(began, now)
+	}
+	return onsets
 }
 
 // standing returns the verdict that there was evidence of last. A severe verdict that is held has none: another takes as
@@ -117,7 +129,7 @@ const hostLearns = 24 * time.Hour
 // mayBeHost reports whether a nightly job may explain how slow the drive is, because it is not known yet what the host
 // does usually. It explains neither stalls and errors nor what no job does.
 func (d *drive) mayBeHost(v record.Judgement, now time.Time) bool {
-	if slices.Contains(v.Witnesses, byStalls) || slices.Contains(v.Witnesses, byErrors) || v.Ratio.Ratio >= certainRatio {
+	if slices.Contains(v.Witnesses, record.WitnessStalls) || slices.Contains(v.Witnesses, record.WitnessErrors) || v.Ratio.Ratio >= certainRatio {
 		return false
 	}
 	physical := map[string]bool{}
@@ -151,11 +163,27 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 		d.weighLevels(&v, s, now)
 	}
 	d.agree(&v, far, now)
+	v.Attribution = d.attribution(v.Source)
 	d.trouble.weigh(&v, now)
+	d.keepOnsets(&v)
 	if v.Verdict == record.Unjudged {
 		v.Unjudged = d.unjudged(now)
 	}
 	return v
+}
+
+// attribution returns the changes of conditions at the onset of what has regressed by a source.
+func (d *drive) attribution(source string) (changes []record.Change) {
+	for _, s := range d.sources {
+		for x := range s.drifted() {
+			for _, c := range x.Attribution {
+				if s.name == source && x.State == record.Regressed && !slices.Contains(changes, c) {
+					changes = append(changes, c)
+				}
+			}
+		}
+	}
+	return changes
 }
 
 // unjudged returns why nothing is known of a drive. The reason of the first source counts, or that of a later probe
@@ -251,7 +279,7 @@ func degradedFrom(x record.Drift, source string) float64 {
 	return degradedRatio
 }
 
-// add adds the evidence of a source for a state: the worst state, the earliest onset and all witnesses count. A ratio of now is
+// add adds the evidence of a source for a state: the worst state, the earliest onset of each witness and all witnesses count. A ratio of now is
 // worth more than a greater one that nothing has confirmed lately; unjudged says why nothing has.
 func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record.Ratio, since time.Time, unjudged *record.WhyUnjudged) {
 	if !slices.Contains(v.Witnesses, s.witness()) && state != record.Watch {
@@ -265,9 +293,7 @@ func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record
 	if rank(state) > rank(v.Verdict) || state == v.Verdict && better {
 		v.Verdict, v.Ratio, v.Source, v.Unjudged = state, ratio, s.name, unjudged
 	}
-	if v.Since.IsZero() || since.Before(v.Since) {
-		v.Since = since
-	}
+	v.Began(s.witness(), since)
 }
 
 func statisticsOf(source string) []record.Statistic {
@@ -284,6 +310,6 @@ func (n *Node) Verdict(id string) (record.Judgement, bool) {
 		return record.Judgement{}, false
 	}
 	v := d.told
-	v.Witnesses, v.ThanBefore = slices.Clone(v.Witnesses), slices.Clone(v.ThanBefore)
+	v.Witnesses, v.ThanBefore, v.Attribution, v.Onsets = slices.Clone(v.Witnesses), slices.Clone(v.ThanBefore), slices.Clone(v.Attribution), maps.Clone(v.Onsets)
 	return v, true
 }

@@ -41,6 +41,14 @@ const (
 	ScopeHost  Scope = "host"  // nearly all drives of the host
 )
 
+// The witnesses of a verdict: what shows that a drive is slow or failing.
+const (
+	WitnessProbes  = "probes"
+	WitnessTraffic = "traffic"
+	WitnessStalls  = "stalls"
+	WitnessErrors  = "errors"
+)
+
 // Judgement is the verdict on a drive or host, with its evidence.
 type Judgement struct {
 	Verdict DriveVerdict `json:"verdict"`
@@ -48,10 +56,14 @@ type Judgement struct {
 	// Ratio is how many times slower the drive is, according to the witness with the worst ratio; zero when there is
 	// none: it only stalls or fails I/Os, or slow rounds have become common. While Unjudged is set, it is that of the last
 	// comparison.
-	Ratio Ratio     `json:"ratio,omitzero"`
+	Ratio Ratio `json:"ratio,omitzero"`
+	// Since is the first of Onsets.
 	Since time.Time `json:"since,omitzero"`
-	// Witnesses names the evidence for the verdict: "probes" or "traffic" for slow I/O, and "stalls" or "errors" for
-	// faults other than slowness.
+	// Onsets is when what each witness shows began: a drive that fails I/Os may become slow much later. It also has those
+	// whose evidence is no more than a suspicion.
+	Onsets map[string]time.Time `json:"onsets,omitempty"`
+	// Witnesses names the evidence for the verdict: WitnessProbes or WitnessTraffic for slow I/O, and WitnessStalls or
+	// WitnessErrors for faults other than slowness.
 	Witnesses []string `json:"witnesses,omitempty"`
 	// ThanBefore lists the Witnesses that show that the drive is slower than before. The others show that it is far
 	// slower than its peers.
@@ -63,6 +75,8 @@ type Judgement struct {
 	Peers int `json:"peers,omitempty"`
 	// Source is the probe with the worst ratio, or "traffic".
 	Source string `json:"source,omitempty"`
+	// Attribution lists the changes of conditions at the time when Source became slower.
+	Attribution []Change `json:"attribution,omitempty"`
 	// Unjudged says why the verdict is unknown or, for a drive or host that is slow, why nothing has confirmed Ratio for an
 	// hour; nil when something has.
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
@@ -74,6 +88,39 @@ func (v Judgement) RatioNow() Ratio {
 		return Ratio{}
 	}
 	return v.Ratio
+}
+
+// Began notes since when a witness shows something.
+func (v *Judgement) Began(witness string, since time.Time) {
+	if v.Onsets == nil {
+		v.Onsets = map[string]time.Time{}
+	}
+	if known, ok := v.Onsets[witness]; !ok || since.Before(known) {
+		v.Onsets[witness] = since
+	}
+	if v.Since.IsZero() || since.Before(v.Since) {
+		v.Since = since
+	}
+}
+
+// Onset returns when what a witness shows began, or Since when that is not known, as in the state of an older version.
+func (v Judgement) Onset(witness string) time.Time {
+	if at, ok := v.Onsets[witness]; ok {
+		return at
+	}
+	return v.Since
+}
+
+// SlowSince returns when the I/O became slow; zero when only stalls or errors were found.
+func (v Judgement) SlowSince() time.Time {
+	if len(v.Onsets) == 0 {
+		return v.Since
+	}
+	first := v.Onsets[WitnessProbes]
+	if at, ok := v.Onsets[WitnessTraffic]; ok && (first.IsZero() || at.Before(first)) {
+		first = at
+	}
+	return first
 }
 
 // Judged returns the verdict on the target. It is Unjudged when nothing judges the target.

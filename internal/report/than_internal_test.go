@@ -31,6 +31,28 @@ func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
 			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes"}, ThanBefore: []string{"probes"},
 			Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy, Since: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)},
 		},
+		"severe: 30 % slower than before, since 2026-03-02 12:00:00 +02:00, by its probes and traffic, together with others; " +
+			"since 2026-03-02 10:00:00 +02:00, by its errors; since 2026-03-02 11:00:00 +02:00, by its stalls": {
+			Verdict: record.Severe, Scope: record.ScopeBatch, Ratio: record.Ratio{Ratio: 1.3},
+			Since:     time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
+			Witnesses: []string{"probes", "traffic", "errors", "stalls"}, ThanBefore: []string{"probes", "traffic"},
+			Onsets: map[string]time.Time{
+				"errors": time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), "stalls": time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC),
+				"probes": time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), "traffic": time.Date(2026, 3, 2, 10, 30, 0, 0, time.UTC),
+			},
+		},
+		"severe: 5 % slower, since 2026-03-02 12:00:00 +02:00; since 2026-03-02 10:00:00 +02:00, by its errors": { // it is no more than suspected to be slower
+			Verdict: record.Severe, Ratio: record.Ratio{Ratio: 1.05}, Since: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Witnesses: []string{"errors"},
+			Onsets: map[string]time.Time{"errors": time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), "probes": time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)},
+		},
+		"severe: since 2026-03-02 12:00:00 +02:00, by its errors": { // nothing says by how much it is slower
+			Verdict: record.Severe, Since: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Witnesses: []string{"errors"},
+			Onsets: map[string]time.Time{"errors": time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), "probes": time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)},
+		},
+		"degraded: 50 % slower than before, by its traffic, changed with it: kernel 6.1 → 6.8 and firmware A → B": {
+			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"traffic"}, ThanBefore: []string{"traffic"},
+			Attribution: []record.Change{{Condition: "kernel", From: "6.1", To: "6.8"}, {Condition: "firmware", From: "A", To: "B"}},
+		},
 		"healthy":               {Verdict: record.Healthy},
 		"severe: by its stalls": {Verdict: record.Severe, Witnesses: []string{"stalls"}},
 	} {

@@ -30,30 +30,73 @@ func VerdictDetail(v record.Judgement, moment func(time.Time) string) string {
 	if v.Ratio.Ratio > 0 {
 		parts = append(parts, v.Ratio.String()+than(v)+lastCompared(v, moment))
 	}
-	if !v.Since.IsZero() {
-		parts = append(parts, "since "+moment(v.Since))
-	}
-	if len(v.Witnesses) > 0 {
-		parts = append(parts, "by its "+strings.Join(v.Witnesses, " and "))
-	}
+	all := troubles(v)
+	parts = append(parts, all[0].words(moment)...)
 	if v.Scope == record.ScopeBatch {
 		parts = append(parts, "together with others")
+	}
+	if len(v.Attribution) > 0 {
+		parts = append(parts, "changed with it: "+strings.Join(changesList(v.Attribution), " and "))
+	}
+	text := strings.Join(parts, ", ")
+	for _, t := range all[1:] {
+		text += "; " + strings.Join(t.words(moment), ", ")
 	}
 	if v.Held {
 		now := "better now"
 		if v.Unjudged != nil {
 			now = "not judged now"
 		}
-		parts = append(parts, now+"; the verdict is held, because the trouble came back within a week")
+		text += ", " + now + "; the verdict is held, because the trouble came back within a week"
 	}
-	return strings.Join(parts, ", ")
+	return text
+}
+
+// trouble is a part of a verdict with an onset of its own.
+type trouble struct {
+	since     time.Time
+	witnesses []string
+}
+
+// troubles returns that the drive is slow, if it is, and then each other trouble. There is at least one.
+func troubles(v record.Judgement) []trouble {
+	if len(v.Onsets) == 0 { // as in the state of an older version
+		return []trouble{{v.Since, v.Witnesses}}
+	}
+	slow, others := trouble{since: v.SlowSince()}, []trouble(nil)
+	for _, w := range v.Witnesses {
+		if isOfSpeed(w) {
+			slow.witnesses = append(slow.witnesses, w)
+		} else {
+			others = append(others, trouble{v.Onset(w), []string{w}})
+		}
+	}
+	if len(others) > 0 && len(slow.witnesses) == 0 && v.Ratio.Ratio == 0 {
+		return others
+	}
+	return append([]trouble{slow}, others...)
+}
+
+func (t trouble) words(moment func(time.Time) string) (words []string) {
+	if !t.since.IsZero() {
+		words = append(words, "since "+moment(t.since))
+	}
+	if len(t.witnesses) > 0 {
+		words = append(words, "by its "+strings.Join(t.witnesses, " and "))
+	}
+	return words
+}
+
+// isOfSpeed reports whether a witness shows slow I/O. Stalls and errors do not concern speed.
+func isOfSpeed(witness string) bool {
+	return witness == record.WitnessProbes || witness == record.WitnessTraffic
 }
 
 // than says what a slower drive was compared with. The ratio is that of the worst witness.
 func than(v record.Judgement) string {
 	peers := false
-	for _, w := range v.Witnesses { // stalls and errors do not concern speed
-		peers = peers || (w == "probes" || w == "traffic") && !slices.Contains(v.ThanBefore, w)
+	for _, w := range v.Witnesses {
+		peers = peers || isOfSpeed(w) && !slices.Contains(v.ThanBefore, w)
 	}
 	switch {
 	case v.Ratio.Ratio <= 1:

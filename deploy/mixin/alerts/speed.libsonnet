@@ -29,12 +29,14 @@ local evidence = text.verdict('drive', ['cluster', 'instance', 'id'], ' slower',
   Its longest stall of the last hour was {{ .Value | humanizeDuration }}: I/O was in flight and none completed.{{ end }}
   {{- range printf "round(sum(increase(ssdprobe_probe_errors_total{cluster=%q,instance=%q,id=%q}[1h]))) >= 1" $labels.cluster $labels.instance $labels.id | query }}
   At least {{ printf "%.0f" .Value }} I/Os of its probes failed in the last hour.{{ end }}
-  {{- range printf "count by (condition, from, to) (ssdprobe_drift_attribution_info{cluster=%q,instance=%q,id=%q} and on (cluster, instance, id, probe) ssdprobe_drift_state{cluster=%q,instance=%q,id=%q,state=\"regressed\"})"
-  $labels.cluster $labels.instance $labels.id $labels.cluster $labels.instance $labels.id | query }}
+  {{- range printf "count by (condition, from, to) (ssdprobe_drive_health_attribution_info{cluster=%q,instance=%q,id=%q})" $labels.cluster $labels.instance $labels.id | query }}
   {{ .Labels.condition }} changed from {{ or .Labels.from "unknown" }} to {{ or .Labels.to "unknown" }} at that time.
   {{- else }}
   No condition is known to have changed at that time.
   {{- end }}
+  {{- range printf "floor(min by (witness) (ssdprobe_drive_health_onset_timestamp_seconds{cluster=%q,instance=%q,id=%q,witness=~\"stalls|errors\"})) and on () count(count by (witness) (ssdprobe_drive_health_onset_timestamp_seconds{cluster=%q,instance=%q,id=%q})) > 1"
+  $labels.cluster $labels.instance $labels.id $labels.cluster $labels.instance $labels.id | query | sortByLabel "witness" }}
+  Its {{ .Labels.witness }} began at {{ .Value | humanizeTimestamp }}.{{ end }}
 |||;
 
 // Drives of one model on one node that got slower within an hour of each other.

@@ -118,6 +118,7 @@ func regressed() record.TargetStatus {
 		ID: RegressedID, Path: "/dev/nvme1n1", Device: regressedDrive(), Conditions: now,
 		Verdict: &record.Judgement{
 			Verdict: record.Degraded, Scope: record.ScopeDrive, Ratio: record.Ratio{Ratio: 1.62, Lower: 1.57, Upper: 1.68}, Since: Now().Add(-58 * time.Minute),
+			Onsets:    map[string]time.Time{"probes": Now().Add(-58 * time.Minute)},
 			Witnesses: []string{"probes"}, ThanBefore: []string{"probes"}, Source: "read-4k",
 		},
 		Changed:      map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "pcie_link": Now().Add(-5 * time.Minute)},
