@@ -185,6 +185,9 @@ func (p *probeState) add(m record.Measurement) {
 	for errno, n := range m.Errors {
 		p.status.Errors[errno] += uint64(n)
 	}
+	if len(m.Errors) > 0 {
+		p.status.LastError = time.Now() // an I/O that hung fails when it returns
+	}
 }
 
 // tookLate accounts for a round that returned after it had been counted as hung. Its latencies show how long the

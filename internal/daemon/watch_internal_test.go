@@ -149,3 +149,26 @@ func TestAProbeThatIsNeverAdmittedIsOverdue(t *testing.T) {
 	assert.Equal(t, 1, s.LearningRounds)
 	assert.NotNil(t, s.Window)
 }
+
+// It is known when I/Os last failed, also those of a round that returned late, and a reload does not forget it.
+func TestWhenIOsLastFailed(t *testing.T) {
+	w := quietWatch(t)
+	p := w.probes[0]
+	took := func(o record.Outcome, errors map[string]int64) time.Time {
+		w.took(t.Context(), p, record.Measurement{Device: w.spec.ID, Probe: p.probe.Name, Start: time.Now(), Outcome: o, Errors: errors})
+		return w.Status(time.Now()).Probes[0].LastError
+	}
+	assert.Zero(t, took(record.OutcomeOK, nil))
+	assert.Zero(t, took(record.OutcomeError, nil), "no I/O failed: something about the device could not be read")
+	before := time.Now()
+	first := took(record.OutcomeError, map[string]int64{"EIO": 1})
+	assert.False(t, first.Before(before))
+	assert.Equal(t, first, took(record.OutcomeOK, nil))
+	w.tookLate(record.Measurement{Probe: p.probe.Name, Start: before, Outcome: record.OutcomeTimeout, Errors: map[string]int64{"EIO": 1}})
+	last := w.Status(time.Now()).Probes[0].LastError
+	assert.True(t, last.After(first))
+
+	after := newWatch(w.spec, sighting{}, w.access, w.shared)
+	after.countOn(w)
+	assert.Equal(t, last, after.Status(time.Now()).Probes[0].LastError)
+}

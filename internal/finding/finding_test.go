@@ -71,19 +71,23 @@ func TestFindingsOfAProbe(t *testing.T) {
 			}},
 		},
 		"errors in the past": {
-			func(p *record.ProbeStatus) { p.Errors = map[string]uint64{"EIO": 2, "ENODATA": 1} },
+			func(p *record.ProbeStatus) {
+				p.Errors, p.LastError = map[string]uint64{"EIO": 2, "ENODATA": 1}, now().Add(-20*time.Minute)
+			},
 			[]Finding{{
 				Severity: Warning, Code: "io_errors",
-				Text: "3 I/Os failed since ssdprobe started", Evidence: []string{"2 EIO", "1 ENODATA"},
+				Text:     "3 I/Os failed since ssdprobe started at 2026-05-04 12:02 UTC",
+				Evidence: []string{"2 EIO", "1 ENODATA", "the last at 2026-05-04 12:42 UTC"},
 			}},
 		},
 		"errors now": {
 			func(p *record.ProbeStatus) {
-				p.Errors, p.Last.Outcome = map[string]uint64{"EIO": 1}, record.OutcomeError
+				p.Errors, p.LastError = map[string]uint64{"EIO": 1}, now()
+				p.Last.Outcome, p.Last.Errors = record.OutcomeError, map[string]int64{"EIO": 1}
 			},
 			[]Finding{{
 				Severity: Critical, Code: "io_errors", Since: now().Add(-10 * time.Second),
-				Text: "1 I/O failed since ssdprobe started", Evidence: []string{"1 EIO"},
+				Text: "1 I/O failed since ssdprobe started at 2026-05-04 12:02 UTC", Evidence: []string{"1 EIO"},
 			}},
 		},
 		"slower, with a cause told once": {
@@ -154,6 +158,30 @@ func TestFindingsOfAProbe(t *testing.T) {
 			}
 			assert.Equal(t, c.want, Of(snapshot(p)))
 		})
+	}
+}
+
+// Errors that stopped long ago do not look like ones of now, whatever the last round was.
+func TestErrorsOfLongAgo(t *testing.T) {
+	last := record.Measurement{Start: now(), Outcome: record.OutcomeError, Reason: "the load of the device cannot be read"}
+	for _, c := range []struct {
+		ago  time.Duration
+		want Severity
+		text string
+	}{
+		{23 * time.Hour, Warning, "1 I/O failed since ssdprobe started at 2026-05-01 13:02 UTC: 1 EIO, the last at 2026-05-03 14:02 UTC"},
+		{25 * time.Hour, Info, "1 I/O failed since ssdprobe started at 2026-05-01 13:02 UTC, but none within a day: 1 EIO, the last at 2026-05-03 12:02 UTC"},
+	} {
+		p := sound()
+		p.Errors, p.LastError, p.Last = map[string]uint64{"EIO": 1}, now().Add(-c.ago), &last
+		s := snapshot(p)
+		s.Started = now().Add(-3 * 24 * time.Hour)
+		all := Of(s)
+		require.Len(t, all, 1)
+		assert.Equal(t, IOErrors, all[0].Code)
+		assert.Equal(t, c.want, all[0].Severity)
+		assert.Equal(t, c.text, all[0].String())
+		assert.Zero(t, all[0].Since, "it does not go on")
 	}
 }
 

@@ -157,7 +157,8 @@ func TestErrorsAndStallsThatMakeADriveSevereAreCritical(t *testing.T) {
 func TestSinceWhenIOsFail(t *testing.T) {
 	good := now().Add(-10 * time.Minute)
 	p := record.ProbeStatus{
-		Errors: map[string]uint64{"EIO": 7}, LastSuccess: good, Last: &record.Measurement{Outcome: record.OutcomeError, Start: now()},
+		Errors: map[string]uint64{"EIO": 7}, LastSuccess: good, LastError: now(),
+		Last: &record.Measurement{Outcome: record.OutcomeError, Start: now(), Errors: map[string]int64{"EIO": 1}},
 	}
 	all := Of(record.Snapshot{Time: now(), Targets: []record.TargetStatus{{ID: "a", Probes: []record.ProbeStatus{p}}}})
 	i := slices.IndexFunc(all, func(f Finding) bool { return f.Code == IOErrors })

@@ -58,7 +58,7 @@ func Kinds() []Kind {
 			"undo the change of conditions, or accept the new level with ssdprobe drift accept", "SsdprobeDriveDegraded"},
 		{HeldBack, Warning, "A round has not ended in time, but the device has none of its I/O in flight: this machine holds the I/O back.",
 			"end what holds it back: a suspended volume, a format or another command that the kernel runs alone, or a limit of the cgroup", "SsdprobeProbeStuck"},
-		{IOErrors, Warning, "I/Os have failed. Critical while the last round failed, or the drive is severe by its errors.",
+		{IOErrors, Warning, "I/Os have failed since ssdprobe started. Critical while the last round failed, or the drive is severe by its errors. For information only when none has failed for a day.",
 			"read the kernel log; replace the drive if its media errors grow, otherwise reseat it", "SsdprobeProbeFailing"},
 		{Stalled, Warning, "For two seconds or longer, I/O was in flight and none completed. Critical from 10 seconds on, from three stalls in an hour on, or while the drive is severe by its stalls.",
 			"read the kernel log; check the drive's health, cable and slot; replace it if stalls recur", "SsdprobeDriveSevere"},

@@ -34,11 +34,7 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 		all = append(all, f.from(since))
 	}
 	if len(p.Errors) > 0 {
-		f := ioErrors(p.Errors)
-		if p.Last != nil && p.Last.Outcome == record.OutcomeError {
-			f.Severity, f.Since = Critical, lastGood(p, s) // the start of the last round would move with each
-		}
-		all = append(all, f)
+		all = append(all, ioErrors(p, s))
 	}
 	all = append(all, ofDrift(p.Drift, record.Regressed, Regressed, "slower than its baseline")...)
 	all = append(all, ofDrift(p.Drift, record.Suspect, Suspect, "may be slower than its baseline")...)
@@ -89,15 +85,41 @@ func lastRound(p record.ProbeStatus) string {
 	}
 }
 
-func ioErrors(errors map[string]uint64) Finding {
+// errorsAge is how long after the last failed I/O nobody has to act any more.
+const errorsAge = 24 * time.Hour
+
+// ioErrors returns the finding about all I/Os of a probe that failed since the daemon started.
+func ioErrors(p record.ProbeStatus, s record.Snapshot) Finding {
 	var total uint64
 	var evidence []string
-	for _, errno := range slices.Sorted(maps.Keys(errors)) {
-		total += errors[errno]
-		evidence = append(evidence, units.Count(errors[errno])+" "+errno)
+	for _, errno := range slices.Sorted(maps.Keys(p.Errors)) {
+		total += p.Errors[errno]
+		evidence = append(evidence, units.Count(p.Errors[errno])+" "+errno)
 	}
-	return found(IOErrors, units.Plural(total, "I/O")+" failed since ssdprobe started", evidence...)
+	text := units.Plural(total, "I/O") + " failed since ssdprobe started"
+	if !s.Started.IsZero() {
+		text += " at " + minute(s.Started)
+	}
+	fail := p.Last != nil && p.Last.Outcome == record.OutcomeError && len(p.Last.Errors) > 0
+	past := !p.LastError.IsZero() && s.Time.Sub(p.LastError) >= errorsAge
+	if past {
+		text += ", but none within a day"
+	}
+	if !fail && !p.LastError.IsZero() {
+		evidence = append(evidence, "the last at "+minute(p.LastError))
+	}
+	f := found(IOErrors, text, evidence...)
+	switch {
+	case fail:
+		f.Severity, f.Since = Critical, lastGood(p, s) // the start of the last round would move with each
+	case past:
+		f.Severity = Info
+	}
+	return f
 }
+
+// minute writes a moment for everybody who reads the finding, wherever they are.
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
 
 // ofDrift returns one finding for all statistics in a state, because they mostly move together.
 func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) []Finding {

@@ -33,7 +33,8 @@ and ` + "[`ssdprobe fleet`](fleet.md)" + ` compare models and their firmware acr
 const findings = `
 ## Findings
 
-Most findings describe the present. ` + "`stalled`, `hot` and `critically_hot`" + ` look back an hour, ` + "`media_errors`" + ` a day. ` + "`verdict_held`" + ` lasts up to a week, and ` + "`io_errors`" + ` until a restart.
+Most findings describe the present. ` + "`stalled`, `hot` and `critically_hot`" + ` look back an hour, ` + "`media_errors`" + ` a day. ` + "`verdict_held`" + ` lasts up to a week, and ` + "`io_errors`" + ` until a restart,
+but a day after the last error only for information.
 The alert of a finding fires after the time in the [runbook](runbook.md), because most failed rounds and lost readings end by themselves. For findings
 about speed or stalls, the table names the alert of the verdict that they may lead to. If the verdict is ` + "`severe`" + `, SsdprobeDriveSevere fires instead. There is no alert while the verdict is ` + "`watch`" + `, or if the finding alone changes no verdict, such as a
 single stall of three seconds. SsdprobeSpareBelowThreshold and SsdprobeTemperatureAboveLimit cover NVMe drives only. An increase before the daemon started is not a finding.

@@ -95,7 +95,9 @@ type ProbeStatus struct {
 	// Confirmations counts the rounds that started ahead of schedule to confirm a suspicion.
 	Confirmations uint64            `json:"confirmations,omitempty"`
 	Errors        map[string]uint64 `json:"errors,omitempty"`
-	LastSuccess   time.Time         `json:"last_success,omitzero"`
+	// LastError is when I/Os last failed; zero when none has since the daemon started.
+	LastError   time.Time `json:"last_error,omitzero"`
+	LastSuccess time.Time `json:"last_success,omitzero"`
 	// InflightSince is when the round in progress began; zero when none is in progress.
 	InflightSince time.Time    `json:"inflight_since,omitzero"`
 	Next          time.Time    `json:"next,omitzero"`

@@ -97,7 +97,7 @@ func regressed() record.TargetStatus {
 
 	random := compared(status(RegressedID, record.DefaultProbes()[0], 3*time.Second, curve{p50: 136e-6, p99: 410e-6}, now),
 		curve{p50: 84.1e-6, p99: 158e-6}, before, record.Regressed, -58*time.Minute)
-	random.Errors = map[string]uint64{"EIO": 2}
+	random.Errors, random.LastError = map[string]uint64{"EIO": 2}, Now().Add(-3*time.Hour)
 	random.Rounds[record.OutcomeError] = 1
 	random.LoadedRounds, random.Confirmations = 2, 5
 	random.Last.Load.OthersIOs, random.Last.Load.Others = 1240, work()
