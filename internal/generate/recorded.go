@@ -9,6 +9,9 @@ const recorded = `
 series, such as a device or a model. A level is in seconds: a percentile of the latency or, for ` + "`statistic=\"iops\"`" + `, the seconds for each I/O. Drives are compared with drives
 of the same model, size, kind and engine; [the runbook](runbook.md#ssdprobedriveslowerthanpeers) says how.
 
+Where one server has several clusters, the series of nodes and drives keep the label ` + "`cluster`" + `, and figures for the dashboards are those of a cluster: the
+names that begin with ` + "`fleet:`" + `, the sums over models, and latencies and IOPS of a model and firmware. Drives are compared with peers of all clusters.
+
 | name | meaning |
 |---|---|
 | ` + "`device:ssdprobe_device_info:unique`" + ` | ` + "`ssdprobe_device_info`" + `, once for each target |

@@ -1,4 +1,4 @@
-// How fast drives of one kind are. A percentile over drives says how the drives
+// How fast drives of one kind are, in each cluster. A percentile over drives says how the drives
 // differ: `:p95` is what 95 of 100 drives are below. It is taken of the drives'
 // own percentiles, whose label `percentile` stays.
 function(config) {
@@ -23,23 +23,23 @@ function(config) {
 
     {
       record: 'model_firmware:ssdprobe_drives:count',
-      expr: 'count by (model, firmware, kind) (device:ssdprobe_device_info:unique{model!=""})',
+      expr: 'count by (cluster, model, firmware, kind) (device:ssdprobe_device_info:unique{model!=""})',
     },
     {
       record: 'model_firmware:ssdprobe_probe_latency_percentile_seconds:p50',
-      expr: 'quantile by (model, firmware, kind, probe, percentile) (0.5, device:ssdprobe_probe_latency_percentile_seconds:avg1h)',
+      expr: 'quantile by (cluster, model, firmware, kind, probe, percentile) (0.5, device:ssdprobe_probe_latency_percentile_seconds:avg1h)',
     },
     {
       record: 'model_firmware:ssdprobe_probe_latency_percentile_seconds:p95',
-      expr: 'quantile by (model, firmware, kind, probe, percentile) (0.95, device:ssdprobe_probe_latency_percentile_seconds:avg1h)',
+      expr: 'quantile by (cluster, model, firmware, kind, probe, percentile) (0.95, device:ssdprobe_probe_latency_percentile_seconds:avg1h)',
     },
     {
       record: 'model_firmware:ssdprobe_probe_latency_percentile_seconds:max',
-      expr: 'max by (model, firmware, kind, probe, percentile) (device:ssdprobe_probe_latency_percentile_seconds:avg1h)',
+      expr: 'max by (cluster, model, firmware, kind, probe, percentile) (device:ssdprobe_probe_latency_percentile_seconds:avg1h)',
     },
     {
       record: 'model_firmware:ssdprobe_probe_iops:p50',
-      expr: 'quantile by (model, firmware, kind, probe) (0.5, device:ssdprobe_probe_iops:avg1h)',
+      expr: 'quantile by (cluster, model, firmware, kind, probe) (0.5, device:ssdprobe_probe_iops:avg1h)',
     },
   ],
 }

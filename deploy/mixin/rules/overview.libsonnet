@@ -1,4 +1,4 @@
-// Sums over all drives and nodes, for the graphs of the fleet. A graph of a day that reads
+// Sums over all drives and nodes of a cluster, for the graphs of the fleet. A graph of a day that reads
 // the series of each drive reads hundreds of millions of samples in a large fleet, and
 // Prometheus stops at 50 million.
 //
@@ -14,10 +14,10 @@ function(config) {
     )
     * on (cluster, job, instance, device, id) group_left (model) device:ssdprobe_device_info:unique
   ||| % [labels, expr],
-  local over(aggregate, by, expr) = '%s by (%s) (\n  %s\n)' % [aggregate, by, std.strReplace(std.rstripChars(expr, '\n'), '\n', '\n  ')],
+  local over(aggregate, by, expr) = '%s by (cluster, %s) (\n  %s\n)' % [aggregate, by, std.strReplace(std.rstripChars(expr, '\n'), '\n', '\n  ')],
 
   local answering = 'on (cluster, job, instance) ssdprobe_build_info{%(selector)s}' % config,
-  local ofNodes(aggregate, expr) = '%s(max by (cluster, job, instance) (%s and %s))' % [aggregate, expr, answering],
+  local ofNodes(aggregate, expr) = '%s by (cluster) (max by (cluster, job, instance) (%s and %s))' % [aggregate, expr, answering],
   local cpu = 'rate(process_cpu_seconds_total[5m])',
   local memory = 'process_resident_memory_bytes',
 
@@ -37,7 +37,7 @@ function(config) {
     },
     {
       record: 'model:ssdprobe_drives_without_peers:count',
-      expr: 'count by (model) (device:ssdprobe_device_info:comparable unless on (cluster, job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers)',
+      expr: 'count by (cluster, model) (device:ssdprobe_device_info:comparable unless on (cluster, job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers)',
     },
     // Those of nodes have no model.
     {
@@ -77,7 +77,7 @@ function(config) {
     },
     {
       record: 'fleet:ssdprobe_nodes:count',
-      expr: 'count(count by (cluster, job, instance) (ssdprobe_build_info{%(selector)s}))' % config,
+      expr: 'count by (cluster) (count by (cluster, job, instance) (ssdprobe_build_info{%(selector)s}))' % config,
     },
     { record: 'fleet:ssdprobe_cpu:max', expr: ofNodes('max', cpu) },
     { record: 'fleet:ssdprobe_cpu:avg', expr: ofNodes('avg', cpu) },
