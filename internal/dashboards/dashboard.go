@@ -71,7 +71,7 @@ func variables(single ...string) []Object {
 		"refresh": 1, "regex": "", "multi": false, "includeAll": false,
 	}}
 	from, before := "ssdprobe_device_info", []string{}
-	for _, v := range []struct{ name, label string }{{"model", "Model"}, {"instance", "Node"}, {"device", "Device"}, {"id", "Target"}} {
+	for _, v := range []struct{ name, label string }{{"cluster", "Cluster"}, {"model", "Model"}, {"instance", "Node"}, {"device", "Device"}, {"id", "Target"}} {
 		asked, equals := variable(v.name, v.label, from), "=~"
 		if slices.Contains(single, v.name) {
 			asked, equals = one(asked), "="

@@ -1,13 +1,16 @@
 package dashboards
 
+// node selects the chosen node of the chosen cluster, whose name is empty where no series has the label.
+const node = `cluster="$cluster",instance="$instance"`
+
 // target selects the chosen target, on one node, because probe files have the same id on all nodes.
-const target = `instance="$instance",id="$id"`
+const target = node + `,id="$id"`
 
 func deviceDashboard() Dashboard {
 	return Dashboard{
 		UID: deviceUID, Title: "ssdprobe / Device", Since: "now-24h",
 		Description: "One device or probe file: how fast it is and was, which conditions changed, its health, and what measuring it costs.",
-		Variables:   variables("instance", "id"),
+		Variables:   variables("cluster", "instance", "id"),
 		Annotations: deviceAnnotations(),
 		Rows: []Row{
 			{Title: "Now", Panels: deviceNow()},
@@ -34,7 +37,7 @@ func deviceAnnotations() []Object {
 	return []Object{
 		moment("Changes of conditions", "blue", `ssdprobe_conditions_changed_timestamp_seconds{`+target+`} * 1000`, "{{condition}} changed", "condition"),
 		moment("Onsets of drift", "red", `ssdprobe_drift_since_timestamp_seconds{`+target+`} * 1000`, "{{probe}} {{statistic}} began to drift", "probe,statistic"),
-		moment("Recordings", "orange", `ssdprobe_recording_last_timestamp_seconds{instance="$instance"} * 1000`, "the node kept a recording", "instance"),
+		moment("Recordings", "orange", `ssdprobe_recording_last_timestamp_seconds{`+node+`} * 1000`, "the node kept a recording", "instance"),
 		moment("Epochs", "purple", `ssdprobe_baseline_learned_timestamp_seconds{`+target+`} * 1000`, "baseline of {{probe}} learned", "probe"),
 	}
 }
@@ -47,7 +50,7 @@ func deviceNow() []Panel {
 			{field: "Value #B", name: "Size", unit: "decbytes"},
 		}, Query{Expr: `ssdprobe_device_info{` + target + `}`}, Query{Expr: `ssdprobe_device_size_bytes{` + target + `}`}),
 		number("Worst drift", "none", "How many times slower than its baseline the worst statistic of the target is, among those that are judged. The others are listed below.",
-			`max(ssdprobe_drift_ratio{`+target+`} and on (job, instance, id, probe, statistic) ssdprobe_drift_state{`+target+`,state=~"stable|suspect|regressed|improved"})`,
+			`max(ssdprobe_drift_ratio{`+target+`} and on (cluster, job, instance, id, probe, statistic) ssdprobe_drift_state{`+target+`,state=~"stable|suspect|regressed|improved"})`,
 			steps("transparent", 1.2, "red")),
 		number("Can be probed", "bool_yes_no", "Whether the target can be probed now.", `min(ssdprobe_target_up{`+target+`})`, steps("red", 1, "green")),
 		number("Last good round", "s", "How long ago a round last measured the device. While the device is busy, some hours without one are normal.",

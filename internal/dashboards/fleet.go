@@ -2,8 +2,11 @@ package dashboards
 
 import "strings"
 
-// chosen selects by the variables, as labels of any series of a target.
-const chosen = `instance=~"$instance",device=~"$device",id=~"$id"`
+// chosenNodes selects by the variables, as labels of any series of a node. Two clusters may have nodes of the same name.
+const chosenNodes = `cluster=~"$cluster",instance=~"$instance"`
+
+// chosen does the same for series of a target.
+const chosen = chosenNodes + `,device=~"$device",id=~"$id"`
 
 // chosenInfo selects the chosen targets in the recording rule that has one series per target. ssdprobe_device_info
 // has two while a pod is replaced, and a join with two matches fails.
@@ -12,16 +15,18 @@ const chosenInfo = `device:ssdprobe_device_info:unique{model=~"$model",` + chose
 // withModel adds model and firmware to an expression with one or more series per target, and leaves out models that
 // are not chosen.
 func withModel(expr string) string {
-	return strings.TrimSpace(expr) + ` * on (job, instance, device, id) group_left (model, firmware) ` + chosenInfo
+	return strings.TrimSpace(expr) + ` * on (cluster, job, instance, device, id) group_left (model, firmware) ` + chosenInfo
 }
 
 // ofModel leaves out models that are not chosen. When a model is chosen but not its targets, the targets are selected
 // with AnyValue, which also matches other models.
-func ofModel(expr string) string { return expr + ` and on (job, instance, device, id) ` + chosenInfo }
+func ofModel(expr string) string {
+	return expr + ` and on (cluster, job, instance, device, id) ` + chosenInfo
+}
 
 // onNodes limits an expression to nodes that have a drive of a chosen model.
 func onNodes(expr string) string {
-	return expr + ` and on (job, instance) device:ssdprobe_device_info:unique{model=~"$model",instance=~"$instance"}`
+	return expr + ` and on (cluster, job, instance) device:ssdprobe_device_info:unique{model=~"$model",` + chosenNodes + `}`
 }
 
 // counted returns the number of series, 0 when there are none.
@@ -51,7 +56,7 @@ func fleetNow() []Panel {
 	nodes := number("Nodes that do not answer", "none", "Nodes that have answered within a day, but not for ten minutes. Their drives are in none of these figures. The last row lists them. "+
 		"A node that was removed counts for a day."+anyModel, counted(silent), steps("transparent", 1, "red"))
 	judged := func(state string) string {
-		return counted(`count by (job, instance, id) (` + withModel(`(ssdprobe_drive_health{state="`+state+`",`+chosen+`} == 1)`) + `)`)
+		return counted(`count by (cluster, job, instance, id) (` + withModel(`(ssdprobe_drive_health{state="`+state+`",`+chosen+`} == 1)`) + `)`)
 	}
 	all := []Panel{
 		number("Targets", "none", "Devices and probe files that are watched.",
@@ -64,7 +69,7 @@ func fleetNow() []Panel {
 		number("Not judged", "none", "Targets whose current speed is not known: the baseline is being learned, or nothing was compared for an hour. The reasons are below.",
 			judged("unknown"), steps("transparent", 1, "blue")),
 		number("Cannot be probed", "none", "Targets that have a problem; the status page of their node says which.",
-			counted(`count by (job, instance, id) (`+withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)+`)`), steps("transparent", 1, "red")),
+			counted(`count by (cluster, job, instance, id) (`+withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)+`)`), steps("transparent", 1, "red")),
 	}
 	nodes.Width = 6
 	for i := range all {
@@ -83,7 +88,7 @@ func named() []column {
 
 // compared returns the values of statistics, without those that are learning, waiting or unknown.
 func compared(family, selected string) string {
-	return `(` + family + `{` + selected + `} and on (job, instance, id, probe, statistic) ssdprobe_drift_state{` + selected + `,state=~"stable|suspect|regressed|improved"})`
+	return `(` + family + `{` + selected + `} and on (cluster, job, instance, id, probe, statistic) ssdprobe_drift_state{` + selected + `,state=~"stable|suspect|regressed|improved"})`
 }
 
 // unjudged selects everything whose speed is unknown: statistics of probes, and whole drives.
@@ -97,7 +102,7 @@ func slowDrives() []Panel {
 	worst := `topk(100, ` + level + `vs_peers` + ofDrives + `)`
 	drifted := `topk(100, ` + withModel(compared("ssdprobe_drift_ratio", chosen)) + `)`
 	ofDrifted := func(expr string) Query {
-		return Query{Expr: withModel(`(` + expr + ` and on (job, instance, device, id, probe, statistic) ` + drifted + `)`)}
+		return Query{Expr: withModel(`(` + expr + ` and on (cluster, job, instance, device, id, probe, statistic) ` + drifted + `)`)}
 	}
 	return []Panel{
 		table("Against their own baseline",
@@ -131,34 +136,46 @@ func chosenDrives() []Panel {
 		series("Times slower than the baseline, the worst ten", "none",
 			"The drift of the ten worst targets and statistics at each moment. 1 is as fast as the baseline."+emptyUntilChosen, 24,
 			Query{
-				Expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + ofFew(compared("ssdprobe_drift_ratio", few)) + `))`,
-				Legend: "{{instance}} {{device}} {{probe}} {{statistic}}",
+				Expr:   `topk(10, max by (cluster, instance, device, id, probe, statistic) (` + ofFew(compared("ssdprobe_drift_ratio", few)) + `))`,
+				Legend: "{{cluster}} {{instance}} {{device}} {{probe}} {{statistic}}",
 			}).limit(1.2),
 		series("Each drive's median, the slowest fifty", "s",
 			"The median latency over an hour of the slowest fifty drives and probes at each moment. Drives of one model should stay together; one that leaves the others "+
 				"is suspect."+emptyUntilChosen, 24,
 			Query{
 				Expr:   `topk(50, device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + few + `})`,
-				Legend: "{{instance}} {{device}} {{probe}}",
+				Legend: "{{cluster}} {{instance}} {{device}} {{probe}}",
 			}).from0(),
 	}
 }
 
 func peers() []Panel {
-	const kind = `{percentile="$percentile",model=~"$model"}`
-	of := func(percentile string) string { return strings.ReplaceAll(kind, "$percentile", percentile) }
-	const legend = "{{model}} {{firmware}} {{probe}} {{kind}}"
-	const fleet = "model_firmware:ssdprobe_probe_latency_percentile_seconds"
+	const (
+		fleet     = "model_firmware:ssdprobe_probe_latency_percentile_seconds"
+		ofModels  = `{cluster=~"$cluster",model=~"$model"}`
+		of99      = `{percentile="99",cluster=~"$cluster",model=~"$model"}`
+		drives    = "model_firmware:ssdprobe_drives:count" + ofModels
+		legend    = "{{cluster}} {{model}} {{firmware}} {{probe}} {{kind}}"
+		condition = "condition, from, to, probe, statistic"
+		effect    = "device:ssdprobe_condition_effect_ratio:comparable"
+	)
+	// The recorded effects are those of all clusters, so these are taken from the drives: for all models together, and for
+	// each. No series has the label none, so the first are shown only while all models are.
+	effects := func(aggregate, parameter string) string {
+		return aggregate + ` by (` + condition + `) (` + parameter + effect + `{cluster=~"$cluster",none=~"$model"}) or ` +
+			aggregate + ` by (` + condition + `, model) (` + parameter + effect + ofModels + `)`
+	}
+	worst := `topk(100, ` + effects("quantile", "0.5, ") + `)`
 	return []Panel{
 		table("Models and firmware",
 			"How the drives of one model and firmware differ, by their 99th percentile over an hour: the median drive, the value that 95 % of the drives are below, and the slowest drive.",
 			24, 9, []column{
-				{field: "model", name: "Model"}, {field: "firmware", name: "Firmware"}, {field: "kind", name: "Kind"}, {field: "probe", name: "Probe"},
+				cluster(), {field: "model", name: "Model"}, {field: "firmware", name: "Firmware"}, {field: "kind", name: "Kind"}, {field: "probe", name: "Probe"},
 				{field: "Value #A", name: "Slowest drive", unit: "s"}, {field: "Value #B", name: "95 % of drives below", unit: "s"},
 				{field: "Value #C", name: "Median drive", unit: "s"}, {field: "Value #D", name: "IOPS of the median drive", unit: "iops"},
 			},
-			Query{Expr: fleet + ":max" + of("99")}, Query{Expr: fleet + ":p95" + of("99")}, Query{Expr: fleet + ":p50" + of("99")},
-			Query{Expr: `model_firmware:ssdprobe_probe_iops:p50{model=~"$model"}`}),
+			Query{Expr: fleet + ":max" + of99}, Query{Expr: fleet + ":p95" + of99}, Query{Expr: fleet + ":p50" + of99},
+			Query{Expr: `model_firmware:ssdprobe_probe_iops:p50` + ofModels}),
 		table("Effects of changes of conditions",
 			"How many times slower a change of conditions made the median drive, against its level just before, worst first. Rows without a model cover all models. Conditions that changed together have the same effect.",
 			24, 8, []column{
@@ -166,28 +183,28 @@ func peers() []Panel {
 				{field: "probe", name: "Probe"}, {field: "statistic", name: "Statistic"},
 				{field: "Value #A", name: "Times slower", unit: "none", at: 1.15}, {field: "Value #B", name: "Drives", unit: "none"},
 			},
-			Query{Expr: `topk(100, condition:ssdprobe_condition_effect_ratio:p50{model=~"$model"})`},
-			Query{Expr: `condition:ssdprobe_condition_effect_ratio:count{model=~"$model"} and topk(100, condition:ssdprobe_condition_effect_ratio:p50{model=~"$model"})`}),
+			Query{Expr: worst}, Query{Expr: `(` + effects("count", "") + `) and ` + worst}),
 		series("Median drive, 99th percentile", "s",
 			"The 99th percentile of the latency of the median drive of each model and firmware. A step after an update comes from the firmware.", 12,
-			Query{Expr: fleet + ":p50" + of("99"), Legend: legend}).from0(),
+			Query{Expr: fleet + ":p50" + of99, Legend: legend}).from0(),
 		series("Slowest drive, 99th percentile", "s",
 			"The same for the slowest drive. It is an outlier if it is far from the median drive.", 12,
-			Query{Expr: fleet + ":max" + of("99"), Legend: legend}).from0(),
+			Query{Expr: fleet + ":max" + of99, Legend: legend}).from0(),
 		series("Drives by model and firmware", "none", "Number of targets of each model and firmware, which shows the progress of an update.", 12,
-			Query{Expr: `model_firmware:ssdprobe_drives:count{model=~"$model"}`, Legend: "{{model}} {{firmware}} {{kind}}"}).from0(),
+			Query{Expr: `sum by (model, firmware, kind) (` + drives + `)`, Legend: "{{model}} {{firmware}} {{kind}}"}).from0(),
 		series("How much slower than its peers a drive may be", "none",
 			"Drives above this limit are outliers: six standard deviations of the drives of the model, and at least 1.25. Shown for the median latency.", 12,
 			Query{
-				Expr:   `model:ssdprobe_probe_level_seconds:limit{statistic="latency_p50_seconds",model=~"$model"}`,
-				Legend: "{{model}} {{kind}} {{probe}}",
+				// Peers are the drives of all clusters over which one server evaluates the rules: then the limit has no cluster.
+				Expr:   `model:ssdprobe_probe_level_seconds:limit{statistic="latency_p50_seconds",cluster=~"$cluster|",model=~"$model"} and on (model, kind) ` + drives,
+				Legend: "{{cluster}} {{model}} {{kind}} {{probe}}",
 			}),
 		series("Drives without peers", "none",
 			"Targets that are not compared across nodes, because fewer than four of their model and size are measured by the same version of the engine.", 12,
 			Query{
 				Expr: overview("model", "model:ssdprobe_drives_without_peers:count",
-					`group by (job, instance, id, model) (device:ssdprobe_device_info:comparable{model=~"$model",`+few+`} `+
-						`unless on (job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers{`+few+`})`),
+					`group by (cluster, job, instance, id, model) (device:ssdprobe_device_info:comparable{model=~"$model",`+few+`} `+
+						`unless on (cluster, job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers{`+few+`})`),
 				Legend: "{{model}}",
 			}).from0(),
 	}
@@ -201,7 +218,7 @@ func watched() []Panel {
 	return []Panel{
 		series("Nodes that answer", "none", "Number of nodes on which ssdprobe answers Prometheus."+anyModel, 12,
 			Query{
-				Expr:   `fleet:ssdprobe_nodes:count{instance=~"$instance"} or count(count by (job, instance) (ssdprobe_build_info{` + fewNodes + `}))`,
+				Expr:   `sum(fleet:ssdprobe_nodes:count{` + chosenNodes + `}) or count(count by (cluster, job, instance) (ssdprobe_build_info{` + fewNodes + `}))`,
 				Legend: "nodes",
 			}).from0(),
 		table("Nodes that do not answer", "Nodes that have answered within a day, but not for ten minutes: their drives are not watched. Empty if all answer."+anyModel, 12, 8, []column{
@@ -224,14 +241,14 @@ func watched() []Panel {
 			Query{Expr: `topk(100, time() - ` + withModel(unjudged(chosen)) + `)`}),
 		series("Not judged, by reason", "none", "Targets that are not judged, or that have a statistic that is not judged, by reason. docs/runbook.md says what to do about each.", 24,
 			Query{
-				Expr:   overview("reason", "model_reason:ssdprobe_drives_unjudged:count", `group by (job, instance, device, id, reason) (`+ofFew(unjudged(few))+`)`),
+				Expr:   overview("reason", "model_reason:ssdprobe_drives_unjudged:count", `group by (cluster, job, instance, device, id, reason) (`+ofFew(unjudged(few))+`)`),
 				Legend: "{{reason}}",
 			}).from0(),
 		series("CPU used by ssdprobe", "percentunit", "Share of one core: on the node with the highest use, and on average."+anyModel, 12,
-			Query{Expr: overNodes("max", "fleet:ssdprobe_cpu", cpu), Legend: "most"},
-			Query{Expr: overNodes("avg", "fleet:ssdprobe_cpu", cpu), Legend: "average"}).from0(),
+			Query{Expr: highest("fleet:ssdprobe_cpu", cpu), Legend: "most"},
+			Query{Expr: mean("fleet:ssdprobe_cpu", cpu), Legend: "average"}).from0(),
 		series("Memory used by ssdprobe", "bytes", "Resident memory: on the node with the highest use, and on average."+anyModel, 12,
-			Query{Expr: overNodes("max", "fleet:ssdprobe_memory_bytes", memory), Legend: "most"},
-			Query{Expr: overNodes("avg", "fleet:ssdprobe_memory_bytes", memory), Legend: "average"}).from0(),
+			Query{Expr: highest("fleet:ssdprobe_memory_bytes", memory), Legend: "most"},
+			Query{Expr: mean("fleet:ssdprobe_memory_bytes", memory), Legend: "average"}).from0(),
 	}
 }

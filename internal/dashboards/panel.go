@@ -123,13 +123,20 @@ type column struct {
 	at float64
 }
 
+// cluster is the column that tells nodes of the same name apart.
+func cluster() column { return column{field: "cluster", name: "Cluster"} }
+
 // table shows the labels and values of instant queries, one row for each set of labels, sorted by the first value,
-// the highest first. Fields that are not in columns are left out. A row links to the dashboard of its device.
+// the highest first. Fields that are not in columns are left out. A row links to the dashboard of its device. A node is
+// that of a cluster; Grafana shows no column for a label that no series has.
 //
 // Each query takes the maximum over the labels that are not columns. Grafana merges results into one row only if they
 // agree in all labels that they share, including the metric's name. While a pod is replaced, there are two sets of
 // labels.
 func table(title, description string, width, height int, columns []column, queries ...Query) Panel {
+	if node := slices.IndexFunc(columns, func(c column) bool { return c.field == "instance" }); node >= 0 {
+		columns = slices.Insert(columns, node, cluster())
+	}
 	var fields, labels []string
 	order, names := Object{}, Object{}
 	overrides := []Object{}
@@ -186,6 +193,7 @@ func (p Panel) sortedBy(field string) Panel {
 
 // DeviceURL returns the link from a row of a table to the device in it.
 func DeviceURL() string {
-	return "/d/" + deviceUID + "?${datasource:queryparam}&${model:queryparam}&var-instance=${__data.fields.Node:percentencode}" +
+	return "/d/" + deviceUID + "?${datasource:queryparam}&${model:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}" +
+		"&var-instance=${__data.fields.Node:percentencode}" +
 		"&var-device=${__data.fields.Device:percentencode}&var-id=${__data.fields.Target:percentencode}&${__url_time_range}"
 }

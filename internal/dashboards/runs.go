@@ -17,7 +17,7 @@ func runsDashboard() Dashboard {
 		Annotations: []Object{{
 			"name": "Runs", "enable": true, "hide": false, "iconColor": "green", "datasource": Source(),
 			"target":          Object{"refId": "Anno", "expr": ofFew(`ssdprobe_run_last_completion_timestamp_seconds{` + runsFew + `} * 1000`)},
-			"useValueForTime": true, "titleFormat": "{{suite}} completed", "textFormat": "{{instance}} {{device}}", "tagKeys": "suite",
+			"useValueForTime": true, "titleFormat": "{{suite}} completed", "textFormat": "{{cluster}} {{instance}} {{device}}", "tagKeys": "suite",
 		}},
 		Rows: []Row{
 			{Title: "Last runs", Panels: lastRuns()},
@@ -37,13 +37,13 @@ func ofRun() []column {
 func lastRuns() []Panel {
 	completed := `topk(100, ` + withModel(`1000 * ssdprobe_run_last_completion_timestamp_seconds{`+runsChosen+`}`) + `)`
 	ofCompleted := func(expr string) Query {
-		return Query{Expr: withModel(`(` + expr + `{` + runsChosen + `} and on (job, instance, device, id, suite) ` + completed + `)`)}
+		return Query{Expr: withModel(`(` + expr + `{` + runsChosen + `} and on (cluster, job, instance, device, id, suite) ` + completed + `)`)}
 	}
 	bandwidth := series("Bandwidth of the last runs, the slowest fifty", "Bps",
 		"What each step of the last run of each suite read or wrote per second, of the slowest fifty steps. Each run gives one value, which stays until the next run."+emptyUntilChosen, 12)
 	for _, direction := range []string{"read", "write"} {
 		bandwidth.Queries = append(bandwidth.Queries, Query{
-			Expr: `bottomk(50, ` + ofFew(`ssdprobe_run_`+direction+`_bytes_per_second{`+runsFew+`}`) + `)`, Legend: "{{instance}} {{device}} {{suite}} {{step}} " + direction,
+			Expr: `bottomk(50, ` + ofFew(`ssdprobe_run_`+direction+`_bytes_per_second{`+runsFew+`}`) + `)`, Legend: "{{cluster}} {{instance}} {{device}} {{suite}} {{step}} " + direction,
 		})
 	}
 	// An instant query, because each point of a range would read all of the time shown. It counts the drives of all
@@ -52,7 +52,7 @@ func lastRuns() []Panel {
 		{field: "suite", name: "Suite"}, {field: "outcome", name: "Outcome"}, {field: "Value", name: "Runs", unit: "none"},
 	}, Query{Expr: `sum by (suite, outcome) (120 * sum_over_time(model_suite_outcome:ssdprobe_runs:rate5m{model=~"$model",` + runsChosen + `}[$__range])` +
 		` or increase(ssdprobe_runs_total{` + runsFew + `}[$__range])` +
-		` and on (job, instance, device, id) last_over_time(device:ssdprobe_device_info:unique{model=~"$model",` + few + `}[$__range]))`})
+		` and on (cluster, job, instance, device, id) last_over_time(device:ssdprobe_device_info:unique{model=~"$model",` + few + `}[$__range]))`})
 	ended.Defaults = Object{"decimals": 0} // increase() is an estimate between two scrapes
 	return []Panel{
 		table("Last run of each suite", "When the last run ended, how long it took, and when the suite is due next, of the latest hundred. A suite without a next time is not scheduled.", 24, 8, append(ofRun(),
@@ -84,7 +84,7 @@ func slowestSteps(what, direction, did string) Panel {
 	family := "ssdprobe_run_" + direction
 	worst := `topk(100, ` + withModel(`sum without (percentile) (`+family+`_latency_percentile_seconds{percentile="99",`+runsChosen+`})`) + `)`
 	ofWorst := func(expr string) Query {
-		return Query{Expr: withModel(`(sum without (percentile) (` + expr + `) and on (job, instance, device, id, suite, step) ` + worst + `)`)}
+		return Query{Expr: withModel(`(sum without (percentile) (` + expr + `) and on (cluster, job, instance, device, id, suite, step) ` + worst + `)`)}
 	}
 	return table(what+", the slowest step first", "What the hundred slowest steps of the last runs "+did+": IOPS, bandwidth and the 99th percentile of the latency. "+
 		"If fewer than ten I/Os lie above the percentile, it is only a hint, and the last column has the number of I/Os behind it: measure longer.", 24, 9, append(ofRun(),
@@ -174,8 +174,8 @@ func steady() []Panel {
 			percentiles("ssdprobe_run_write", of)...),
 		series("Steady state over runs, the slowest fifty", "iops", "Write IOPS of the slowest round of each run over time, of the slowest fifty devices: the speed of a full drive, and whether it declines."+emptyUntilChosen, 24,
 			Query{
-				Expr:   `bottomk(50, min by (instance, device, id) (` + ofFew(`ssdprobe_run_write_iops{`+few+`,`+rounds+`}`) + `))`,
-				Legend: "{{instance}} {{device}}",
+				Expr:   `bottomk(50, min by (cluster, instance, device, id) (` + ofFew(`ssdprobe_run_write_iops{`+few+`,`+rounds+`}`) + `))`,
+				Legend: "{{cluster}} {{instance}} {{device}}",
 			}).from0(),
 	}
 }

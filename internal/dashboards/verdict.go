@@ -22,7 +22,7 @@ func driftStates() []state {
 func verdict() []Panel {
 	// An instance without a port is a name that relabelling gave the node: on Kubernetes, nothing listens there.
 	kept := func(port string) string {
-		return `max by (instance) (ssdprobe_recordings{instance="$instance",instance` + port + `".+:[0-9]+"})`
+		return `max by (cluster, instance) (ssdprobe_recordings{` + node + `,instance` + port + `".+:[0-9]+"})`
 	}
 	recordings := number("Recordings", "none", "Flight recordings that the node keeps, of all its devices: the time around a stall or a verdict. The status page of the "+
 		"node lists them. Click to open it, if the label instance is an address with a port. On Kubernetes, it is reached by kubectl port-forward PODNAME 10040, at "+
@@ -34,7 +34,7 @@ func verdict() []Panel {
 		"properties": []Object{{"id": "links", "value": []Object{{"title": "Recordings on the status page", "url": "http://${__field.labels.instance}/", "targetBlank": true}}}},
 	}}
 	last := number("Last recording", "dateTimeFromNow", "When the newest recording of the node ended. None if there was no stall and no verdict to record.",
-		`1000 * max(ssdprobe_recording_last_timestamp_seconds{instance="$instance"})`, plain()).orNone()
+		`1000 * max(ssdprobe_recording_last_timestamp_seconds{`+node+`})`, plain()).orNone()
 	recordings.Width, last.Width = 3, 3
 	return []Panel{
 		table("Verdict and its evidence",

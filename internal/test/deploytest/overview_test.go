@@ -87,6 +87,25 @@ func TestGraphsOfTheFleetAreOfWhatIsChosen(t *testing.T) {
 	}
 }
 
+// A mean over clusters is that of their nodes, not of the clusters.
+func TestTheMeanOfClustersIsThatOfTheirNodes(t *testing.T) {
+	var e exposition
+	for cluster, of := range map[string]struct{ nodes, mean, highest float64 }{`cluster="large"`: {30, 10e6, 20e6}, `cluster="small"`: {10, 30e6, 90e6}} {
+		e.add("fleet:ssdprobe_nodes:count", cluster, of.nodes)
+		e.add("fleet:ssdprobe_memory_bytes:avg", cluster, of.mean)
+		e.add("fleet:ssdprobe_memory_bytes:max", cluster, of.highest)
+	}
+	s := promtest.StartWith(t, e.text())
+	memory := panelOf(t, "fleet", "How well the fleet is watched", "Memory used by ssdprobe")
+	for cluster, want := range map[string][]string{dashboards.AnyValue: {"90000000", "15000000"}, "large": {"20000000", "10000000"}, "small": {"90000000", "30000000"}} {
+		for i, q := range memory.Queries {
+			found := s.Query(t, e.at, choose(q.Expr, map[string]string{"cluster": cluster}))
+			require.Len(t, found, 1, cluster)
+			assert.Equal(t, want[i], found[0].Value[1], cluster)
+		}
+	}
+}
+
 // A node that is gone takes its drives out of all other figures.
 func TestNodesThatDoNotAnswer(t *testing.T) {
 	now := time.Unix(1767225600, 0)

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,9 +23,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
-// exporter serves what the daemon of recordtest.Snapshot does. The counters grow with
-// each scrape, because counters that never change have no rates.
-func exporter(t *testing.T) *httptest.Server {
+// exporter serves what the daemon of recordtest.Snapshot does, and returns its address. The counters grow with
+// each scrape, because counters that never change have no rates. Figures are multiplied by times.
+func exporter(t *testing.T, times int) (address string) {
 	t.Helper()
 	latencies := export.NewLatencies()
 	var scrapes atomic.Uint64
@@ -74,9 +76,42 @@ func exporter(t *testing.T) *httptest.Server {
 	}
 	registry, err := export.NewRegistry(snapshot, latencies, export.Build{Version: "1.2.3"})
 	require.NoError(t, err)
-	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	server := httptest.NewServer(promhttp.HandlerFor(multiplied{registry, times}, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	t.Cleanup(server.Close)
-	return server
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// multiplied multiplies figures, but not what is 1 if it holds.
+type multiplied struct {
+	prometheus.Gatherer
+	times int
+}
+
+func (m multiplied) Gather() ([]*dto.MetricFamily, error) {
+	families, err := m.Gatherer.Gather()
+	value := func(v *float64) {
+		if v != nil && *v != 1 {
+			*v *= float64(m.times)
+		}
+	}
+	for _, f := range families {
+		for _, metric := range f.GetMetric() {
+			if g := metric.GetGauge(); g != nil {
+				value(g.Value)
+			}
+			if c := metric.GetCounter(); c != nil {
+				value(c.Value)
+			}
+			if h := metric.GetHistogram(); h != nil {
+				*h.SampleCount *= uint64(m.times)
+				value(h.SampleSum)
+				for _, b := range h.Bucket {
+					*b.CumulativeCount *= uint64(m.times)
+				}
+			}
+		}
+	}
+	return families, err
 }
 
 // numbered returns the runs of the suite saturate as runs of another suite, whose steps have the given names: of two
@@ -108,8 +143,11 @@ func numbered(runs []record.RunStatus, suite string, steps []string) []record.Ru
 // to have six drives of one model. One is known by its address, the others by their names.
 func nodes() []string { return []string{"stor-06", "stor-07", "stor-08:10040"} }
 
-// server is a real Prometheus with the rules and alerts of ssdprobe.
-type server struct{ promtest.Server }
+// server is a real Prometheus with the rules and alerts of ssdprobe, and the number of nodes that it scrapes.
+type server struct {
+	promtest.Server
+	nodes int
+}
 
 // start runs Prometheus on the exporter until the test ends.
 func start(t *testing.T, arguments ...string) server {
@@ -121,17 +159,35 @@ func start(t *testing.T, arguments ...string) server {
 // differ only in their label pod.
 func startPods(t *testing.T, pods []string, arguments ...string) server {
 	t.Helper()
-	address := strings.TrimPrefix(exporter(t).URL, "http://")
-	var config strings.Builder
-	fmt.Fprintf(&config, "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s, %s]\n",
-		promtest.Prompt(t, filepath.Join(rulesDir(), "rules.yaml")), promtest.Prompt(t, filepath.Join(rulesDir(), "alerts.yaml")))
-	config.WriteString("scrape_configs:\n- job_name: ssdprobe\n  static_configs:\n")
+	address := exporter(t, 1)
+	var targets strings.Builder
 	for _, node := range nodes() {
 		for _, pod := range pods {
-			fmt.Fprintf(&config, "  - {targets: [%q], labels: {instance: %q, pod: %q}}\n", address, node, pod)
+			fmt.Fprintf(&targets, "  - {targets: [%q], labels: {instance: %q, pod: %q}}\n", address, node, pod)
 		}
 	}
-	return server{promtest.Start(t, config.String(), arguments...)}
+	return server{scrape(t, targets.String(), arguments...), len(nodes())}
+}
+
+// startClusters is like start, with nodes and drives of the same names in each of the given clusters.
+func startClusters(t *testing.T, clusters ...string) server {
+	t.Helper()
+	var targets strings.Builder
+	for i, cluster := range clusters {
+		address := exporter(t, i+1)
+		for _, node := range nodes() {
+			fmt.Fprintf(&targets, "  - {targets: [%q], labels: {cluster: %q, instance: %q}}\n", address, cluster, node)
+		}
+	}
+	return server{scrape(t, targets.String()), len(clusters) * len(nodes())}
+}
+
+// scrape runs Prometheus with the rules and alerts on targets, in YAML.
+func scrape(t *testing.T, targets string, arguments ...string) promtest.Server {
+	t.Helper()
+	return promtest.Start(t, fmt.Sprintf("global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s, %s]\n"+
+		"scrape_configs:\n- job_name: ssdprobe\n  static_configs:\n%s",
+		promtest.Prompt(t, filepath.Join(rulesDir(), "rules.yaml")), promtest.Prompt(t, filepath.Join(rulesDir(), "alerts.yaml")), targets), arguments...)
 }
 
 // ask evaluates a query at one time, or over the half minute before it.
@@ -148,9 +204,9 @@ func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []pro
 // after another. Queries use that time, because on a busy machine later scrapes may fail.
 func (s server) await(t *testing.T, metrics ...string) time.Time {
 	t.Helper()
-	const ready = `count(count by (instance) (ssdprobe_build_info) and on (instance) count_over_time(ssdprobe_build_info[1m]) > 2 and on (instance) ` +
+	const ready = `count(count by (cluster, instance) (ssdprobe_build_info) and on (cluster, instance) count_over_time(ssdprobe_build_info[1m]) > 2 and on (cluster, instance) ` +
 		`device:ssdprobe_probe_level_seconds:excess{probe="read-4k",statistic="latency_p50_seconds",device="nvme0n1"})`
-	want := strconv.Itoa(len(nodes()))
+	want := strconv.Itoa(s.nodes)
 	var at time.Time
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		at = time.Now()

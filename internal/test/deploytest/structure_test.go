@@ -55,10 +55,10 @@ func filled(expr string) string {
 }
 
 // choose returns a query as Grafana sends it with the given values of variables, and
-// all values of the others.
+// all values of the others. The one cluster of a dashboard of one has no name if no series has the label.
 func choose(expr string, values map[string]string) string {
-	pairs := []string{"$__rate_interval", "1m", "$__range", "1m"}
-	for _, name := range []string{"model", "instance", "device", "id", "suite"} {
+	pairs := []string{"$__rate_interval", "1m", "$__range", "1m", `="$cluster"`, `="` + values["cluster"] + `"`}
+	for _, name := range []string{"cluster", "model", "instance", "device", "id", "suite"} {
 		value, ok := values[name]
 		if !ok {
 			value = dashboards.AnyValue
@@ -230,7 +230,7 @@ func wellFormed(t *testing.T, p dashboards.Object) {
 
 // All dashboards have the same variables, so a link that passes them on keeps the selection.
 func TestLinksKeepTheChosenDevice(t *testing.T) {
-	shared := []string{"datasource", "model", "instance", "device", "id"}
+	shared := []string{"datasource", "cluster", "model", "instance", "device", "id"}
 	known := map[string]bool{}
 	for _, d := range dashboards.All() {
 		known["/d/"+d.UID] = true
@@ -268,10 +268,10 @@ func checkDataLinks(t *testing.T, p dashboards.Panel) {
 	}
 	text := fmt.Sprint(p.Overrides)
 	assert.Contains(t, text, dashboards.DeviceURL(), p.Title)
-	for _, column := range []string{"instance:Node", "device:Device", "id:Target"} {
+	for _, column := range []string{"cluster:Cluster", "instance:Node", "device:Device", "id:Target"} {
 		assert.Contains(t, fmt.Sprint(p.Transform), column, p.Title)
 	}
-	for _, variable := range []string{"${datasource:queryparam}", "${model:queryparam}", "var-instance=", "var-device=", "var-id=", "${__url_time_range}"} {
+	for _, variable := range []string{"${datasource:queryparam}", "${model:queryparam}", "var-cluster=", "var-instance=", "var-device=", "var-id=", "${__url_time_range}"} {
 		assert.Contains(t, dashboards.DeviceURL(), variable)
 	}
 }

@@ -71,7 +71,7 @@ func TestAllOfAVariableIsShort(t *testing.T) {
 func TestTheDashboardOfADeviceIsOfOneDevice(t *testing.T) {
 	d := dashboards.All()["device"]
 	for _, v := range d.Variables {
-		if v["name"] == "instance" || v["name"] == "id" {
+		if v["name"] == "cluster" || v["name"] == "instance" || v["name"] == "id" {
 			assert.Equal(t, false, v["multi"], v["name"])
 			assert.Equal(t, false, v["includeAll"], v["name"])
 		}
@@ -82,7 +82,7 @@ func TestTheDashboardOfADeviceIsOfOneDevice(t *testing.T) {
 		asked := series.FindAllString(expr, -1)
 		assert.NotEmpty(t, asked, what)
 		for _, selector := range asked {
-			assert.Contains(t, selector, `instance="$instance"`, what)
+			assert.Contains(t, selector, `cluster="$cluster",instance="$instance"`, what)
 			if !strings.HasPrefix(selector, "ssdprobe_recording") { // those belong to the node
 				assert.Contains(t, selector, `id="$id"`, what)
 			}
