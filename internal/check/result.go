@@ -38,7 +38,7 @@ func Unknown(node, reason string, now time.Time) Result {
 
 // Of returns the result for a node. ids selects targets; without ids, the result covers all targets and the host.
 func Of(s record.Snapshot, ids []string) Result {
-	r := Result{Time: s.Time, Node: s.Node, Verdict: record.Healthy, Reasons: []string{}, Drives: []Drive{}}
+	r := Result{Time: s.Time, Node: s.Node, LastRound: s.LastRound, Verdict: record.Healthy, Reasons: []string{}, Drives: []Drive{}}
 	if len(ids) == 0 && s.Host != nil && s.Host.Verdict.Blames() {
 		r.add("the host", *s.Host)
 	}

@@ -156,9 +156,7 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 		return none, err
 	}
 	s.Targets = slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { return !slices.Contains(ids, t.ID) && !kept.Watches(t.ID) })
-	r := check.Of(s, ids)
-	r.LastRound = last
-	return r, nil
+	return check.Of(s, ids), nil
 }
 
 // idsOf returns the ids of the targets that the user named.

@@ -60,7 +60,8 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	root := newRoot(stdout, stderr)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { unwritten = help(c) })
 	root.SetArgs(args)
-	return exitCode(cmp.Or(ended(ctx, root.ExecuteContext(ctx)), unwritten), stderr)
+	ran, err := root.ExecuteContextC(ctx)
+	return exitCode(cmp.Or(ended(ctx, orAsk(ran, err)), unwritten), stderr)
 }
 
 // exitCode writes the error and returns its exit code.

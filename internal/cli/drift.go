@@ -72,21 +72,19 @@ func (a *app) stored(c config.Config, address string) (record.Snapshot, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", address, c.StateDir)
 	}
-	return s, errors.Join(a.tellStored(c, address), err)
+	if !s.Stored {
+		return s, err
+	}
+	return s, errors.Join(a.tellStored(c, address, s.LastRound), err)
 }
 
 // tellStored says that the stored state is shown instead of a daemon's, and how old it is.
-func (a *app) tellStored(c config.Config, address string) error {
-	dir, err := openExisting(c.StateDir)
-	if err != nil {
-		return err
-	}
-	kept, _, err := dir.Node()
+func (a *app) tellStored(c config.Config, address string, lastRound time.Time) error {
 	age := ""
-	if last := kept.LastRound(); !last.IsZero() {
-		age = "; the last round was " + units.Ago(last, time.Now())
+	if !lastRound.IsZero() {
+		age = "; the last round was " + units.Ago(lastRound, time.Now())
 	}
-	return errors.Join(err, tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s%s\n", address, c.StateDir, age))
+	return tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s%s\n", address, c.StateDir, age)
 }
 
 // storedSnapshot returns what is stored in the state directory of the targets that were watched then. It does not create

@@ -414,6 +414,36 @@ func slowNode(t *testing.T) string {
 	return dir
 }
 
+// Without a daemon, JSON says so as text does, and when the last round was.
+func TestJSONSaysThatItIsStored(t *testing.T) {
+	t.Parallel()
+	at := slowNode(t)
+	dir, err := state.Open(at)
+	require.NoError(t, err)
+	kept, _, err := dir.Node()
+	require.NoError(t, err)
+	learning, target := drift.NewTracker(drift.Default()), "eui.4"
+	learning.AddRound(drift.Round{Time: time.Now(), Values: drift.Values{1, 2, 3, 4}}, record.Conditions{})
+	known, _, err := dir.Target(target)
+	require.NoError(t, err)
+	known.Probes["new"] = learning.State()
+	require.NoError(t, dir.SaveTarget(known))
+	for _, args := range [][]string{{"drift"}, {"drift", "explain", target}, {"baseline", "show"}} {
+		got := in(append(args, "--output", "json", "--state-dir", at, "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]"))...)
+		require.Equal(t, 0, got.code, got.stderr)
+		var says struct {
+			Stored    bool      `json:"stored"`
+			LastRound time.Time `json:"last_round"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &says))
+		assert.NotContains(t, got.stdout, `"0001-`, "a time that is not known is absent: %v", args)
+		if args[0] == "drift" {
+			assert.True(t, says.Stored, args)
+			assert.WithinDuration(t, kept.LastRound(), says.LastRound, 0, args)
+		}
+	}
+}
+
 // Findings about a drive compared with its peers, and about the host, can be accepted like those about the
 // drive's own past.
 func TestAcceptOfWhatTheNodeKnows(t *testing.T) {

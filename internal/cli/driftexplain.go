@@ -117,7 +117,10 @@ func (a *app) explainStored(c config.Config, address, target string) (report.Exp
 		return report.Explained{}, fmt.Errorf("no daemon answers at %s: %w", address, err)
 	}
 	t := targets[0]
-	x := report.Explained{Time: time.Now(), Node: c.Node, TargetID: t.ID, Path: t.Path, Device: t.Device.Name}
+	kept, _, _ := dir.Node() // Judged returns its error
+	x := report.Explained{
+		Time: time.Now(), Node: c.Node, TargetID: t.ID, Path: t.Path, Device: t.Device.Name, Stored: true, LastRound: kept.LastRound(),
+	}
 	trackers, err := t.Trackers(c.DriftSettings(t.File))
 	for _, tracker := range trackers {
 		x.Probes = append(x.Probes, report.ProbeExplained{Probe: tracker.Probe, Explanation: tracker.Explain(x.Time)})
@@ -135,7 +138,7 @@ func (a *app) explainStored(c config.Config, address, target string) (report.Exp
 		}
 	}
 	if err == nil {
-		err = a.tellStored(c, address)
+		err = a.tellStored(c, address, x.LastRound)
 	}
 	return x, err
 }

@@ -175,6 +175,8 @@ func TestStateOfOthers(t *testing.T) {
 		assert.Equal(t, 1, code, args)
 		assert.Contains(t, says, "permission denied: run as root", args)
 		assert.NotContains(t, says, "no baseline", args)
+		assert.Equal(t, args[0] == "drift", strings.HasSuffix(says, ", or name its daemon with --url\n"), "%v has that flag: %s", args, says)
+		assert.Equal(t, 1, strings.Count(says, "\n"), says)
 	}
 	_, says := asNobody(t, "run", "-t", "/", "--config", config, "--state-dir", at)
 	assert.Equal(t, "ssdprobe: read the state in "+at+"/targets: permission denied: run as root, or name another directory with --state-dir\n", says)
@@ -186,7 +188,7 @@ func TestStateOfOthers(t *testing.T) {
 	require.NoError(t, os.Chown(filepath.Join(at, "targets"), 0, adm))
 	require.NoError(t, os.Chmod(filepath.Join(at, "targets"), 0o750))
 	_, says = asNobody(t, "baseline", "show", "--config", config, "--state-dir", at)
-	assert.Contains(t, says, "permission denied: run as root; commands with --url ask the daemon instead")
+	assert.Regexp(t, `^ssdprobe: read the state in \S+: permission denied: run as root\n$`, says, "it has no --url")
 }
 
 // A daemon that has just started has saved nothing yet, but knows its targets.

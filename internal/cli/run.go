@@ -272,8 +272,8 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
 	}
-	if err := mayRead(c.StateDir, ", or name another directory with --state-dir"); err != nil {
-		return err
+	if err := mayRead(c.StateDir); err != nil {
+		return fmt.Errorf("%w, or name another directory with --state-dir", err)
 	}
 	if o.saveBaseline {
 		if err := dir.CanSaveRunBaseline(cmp.Or(o.plan.Name, run.ProbeSuite), subjects[0].ID); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/state"
@@ -24,33 +25,30 @@ func (a *app) openState() (state.Dir, error) {
 	return openExisting(c.StateDir)
 }
 
-// openExisting opens a state directory, and does not create it. Errors: fs.ErrNotExist, and fs.ErrPermission
+// openExisting opens a state directory, and does not create it. Errors: fs.ErrNotExist, and errDenied
 // when this user may not read its contents.
 func openExisting(path string) (state.Dir, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return state.Dir{}, denied(path, askDaemon)
+		return state.Dir{}, denied(path)
 	case err != nil:
 		return state.Dir{}, fmt.Errorf("open the state directory: %w; a daemon makes it when it starts: make it, or name another with --state-dir", err)
 	}
 	if !info.IsDir() {
 		return state.Dir{}, usage(fmt.Errorf("open the state directory: %s is not a directory; name one with --state-dir", path))
 	}
-	if err := mayRead(path, askDaemon); err != nil {
+	if err := mayRead(path); err != nil {
 		return state.Dir{}, err
 	}
 	return state.Open(path)
 }
 
-// askDaemon says what to do for a user who may not read the state.
-const askDaemon = "; commands with --url ask the daemon instead"
-
-// mayRead returns an error if this user may not read the contents of a state directory. instead ends it.
-func mayRead(path, instead string) error {
+// mayRead returns errDenied if this user may not read the contents of a state directory.
+func mayRead(path string) error {
 	for _, dir := range []string{path, filepath.Join(path, "targets"), filepath.Join(path, "settings")} {
 		if !readable(dir) {
-			return denied(dir, instead)
+			return denied(dir)
 		}
 	}
 	return nil
@@ -60,9 +58,12 @@ func mayRead(path, instead string) error {
 // reports it.
 func readable(dir string) bool { return !errors.Is(unix.Access(dir, unix.R_OK|unix.X_OK), unix.EACCES) }
 
-// denied returns the error about a directory that this user may not read, with the user who may: only its
+// errDenied says that this user may not read the state.
+var errDenied = fmt.Errorf("%w", fs.ErrPermission)
+
+// denied returns errDenied about a directory that this user may not read, with the user who may: only its
 // owner, because the files of the store are private.
-func denied(dir, instead string) error {
+func denied(dir string) error {
 	who := "run as root"
 	info, err := os.Stat(dir)
 	if err == nil {
@@ -71,7 +72,15 @@ func denied(dir, instead string) error {
 			who += " or as " + userName(owner.Uid)
 		}
 	}
-	return fmt.Errorf("read the state in %s: %w: %s%s", dir, fs.ErrPermission, who, instead)
+	return fmt.Errorf("read the state in %s: %w: %s", dir, errDenied, who)
+}
+
+// orAsk adds to errDenied what else a command can do that has the flag for it: ask a daemon.
+func orAsk(c *cobra.Command, err error) error {
+	if errors.Is(err, errDenied) && c.Flags().Lookup("url") != nil {
+		return fmt.Errorf("%w, or name its daemon with --url", err)
+	}
+	return err
 }
 
 // userName returns the name of a user, or the user id if it has no name.

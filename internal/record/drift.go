@@ -116,7 +116,7 @@ const (
 // Baseline is the learned reference of one probe on one device during one epoch.
 type Baseline struct {
 	Conditions Conditions            `json:"conditions"`
-	Learned    time.Time             `json:"learned"` // zero while learning
+	Learned    time.Time             `json:"learned,omitzero"` // zero while learning
 	Rounds     int                   `json:"rounds"`
 	Values     map[Statistic]float64 `json:"values"`
 	Maturity   Maturity              `json:"maturity,omitempty"`

@@ -10,7 +10,11 @@ import (
 type Snapshot struct {
 	Time    time.Time `json:"time"`
 	Node    string    `json:"node"`
-	Started time.Time `json:"started"`
+	Started time.Time `json:"started,omitzero"` // the daemon
+	// Stored says that no daemon answered, so that this is what was last stored. LastRound is when the last round was; zero
+	// when no round is stored, and in a snapshot of a daemon.
+	Stored    bool      `json:"stored,omitempty"`
+	LastRound time.Time `json:"last_round,omitzero"`
 	// NotReady says why the daemon is not working yet; empty when it is.
 	NotReady string         `json:"not_ready,omitempty"`
 	Targets  []TargetStatus `json:"targets"`

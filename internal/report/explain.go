@@ -23,6 +23,9 @@ type Explained struct {
 	TargetID string    `json:"target_id"`
 	Path     string    `json:"path"`
 	Device   string    `json:"device,omitempty"`
+	// Stored and LastRound are as in a record.Snapshot.
+	Stored    bool      `json:"stored,omitempty"`
+	LastRound time.Time `json:"last_round,omitzero"`
 	// Verdict is the verdict on the drive as a whole; nil if it was never judged. Together lists what drives of its host did
 	// together.
 	Verdict  *record.Judgement `json:"verdict,omitempty"`

@@ -13,7 +13,8 @@ import (
 // Snapshot returns the stored state in the form of a daemon's snapshot, for use while
 // no daemon runs. The error joins what could not be read.
 func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
-	snapshot := record.Snapshot{Time: now, Node: c.Node}
+	kept, _, _ := d.Node() // Judged returns its error
+	snapshot := record.Snapshot{Time: now, Node: c.Node, Stored: true, LastRound: kept.LastRound()}
 	targets, err := d.Targets()
 	problems := []error{err}
 	for _, t := range targets {
