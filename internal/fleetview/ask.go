@@ -36,7 +36,8 @@ const (
 	hostLower    = `max by (cluster, instance) (ssdprobe_host_health_slower_ratio_lower)`
 	hostUpper    = `max by (cluster, instance) (ssdprobe_host_health_slower_ratio_upper)`
 	hostSince    = `min by (cluster, instance) (ssdprobe_host_health_since_timestamp_seconds)`
-	silentQuery  = `group by (cluster, instance) (last_over_time(ssdprobe_build_info[1d])) unless on (cluster, instance) group by (cluster, instance) (ssdprobe_drive_health)`
+	silentQuery  = `group by (cluster, instance) (last_over_time(ssdprobe_build_info[1d])) unless on (cluster, instance) group by (cluster, instance) (ssdprobe_build_info)`
+	emptyQuery   = `group by (cluster, instance) (ssdprobe_build_info) unless on (cluster, instance) group by (cluster, instance) (ssdprobe_drive_health)`
 	// These need the recording rules. besideQuery relates each drive to its limit, by the statistic that is nearest to
 	// the limit or furthest beyond it. limitQuery returns the limits. alertQuery returns the alert that fires after hours
 	// beyond a limit.
@@ -70,7 +71,7 @@ type firmware struct {
 func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 	queries := []string{
 		healthQuery, aboutQuery, reasonQuery, ratioQuery, lowerQuery, upperQuery, sinceQuery, powerOnQuery,
-		hostQuery, hostRatio, hostLower, hostUpper, hostSince, silentQuery,
+		hostQuery, hostRatio, hostLower, hostUpper, hostSince, silentQuery, emptyQuery,
 		besideQuery, limitQuery, alertQuery, fastestQuery, slowerQuery,
 	}
 	list, warnings := make([]model.Vector, len(queries)), make([][]string, len(queries))
@@ -89,7 +90,7 @@ func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 	for i, query := range queries {
 		answers[query] = list[i]
 	}
-	if len(answers[healthQuery]) == 0 && len(answers[silentQuery]) == 0 {
+	if len(answers[healthQuery])+len(answers[silentQuery])+len(answers[emptyQuery]) == 0 {
 		return Fleet{}, fmt.Errorf("%w at %s: does this server scrape ssdprobe?", ErrNothing, units.Time(at))
 	}
 	f := join(answers, at)
@@ -130,7 +131,7 @@ func onsets(v model.Vector) map[driveKey]time.Time {
 }
 
 func join(answers map[string]model.Vector, at time.Time) Fleet {
-	f := Fleet{Time: at, Drives: []Drive{}, Hosts: []Host{}, Silent: []string{}}
+	f := Fleet{Time: at, Drives: []Drive{}, Hosts: []Host{}, Silent: places(answers[silentQuery]), Empty: places(answers[emptyQuery])}
 	about, reasons := map[driveKey]*model.Sample{}, map[driveKey]*model.Sample{}
 	for _, s := range answers[aboutQuery] {
 		about[keyOf(s)] = s
@@ -166,11 +167,17 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 	}
 	f.Hosts = hosts(answers, of)
 	f.Models = models(f.Drives, firmwares(answers))
-	for _, s := range answers[silentQuery] {
-		f.Silent = append(f.Silent, nodeOf(s).Place())
-	}
 	f.order()
 	return f
+}
+
+// places returns the nodes of an answer.
+func places(v model.Vector) []string {
+	list := []string{}
+	for _, s := range v {
+		list = append(list, nodeOf(s).Place())
+	}
+	return list
 }
 
 // besideTheFleet applies the comparison with the drives of all nodes. A drive beyond its limit is on watch at first, as a

@@ -17,13 +17,17 @@ type Fleet struct {
 	Drives []Drive `json:"drives"`
 	Hosts  []Host  `json:"hosts"`
 	Models []Model `json:"models"`
-	// Silent lists the nodes, as by Node.Place, that had a daemon within the last day but report no verdict now.
+	// Silent lists the nodes, as by Node.Place, whose daemon was scraped within the last day but is not scraped now.
 	Silent []string `json:"silent"`
+	// Empty lists the nodes whose daemon watches no drive.
+	Empty []string `json:"empty"`
 	// Problems are the warnings of the server: an answer may be incomplete.
 	Problems []string `json:"problems,omitempty"`
 	// Compared is how many drives are compared across nodes. It is 0 when the recording rules are not loaded, or when no
 	// model has four drives.
 	Compared int `json:"compared"`
+	// some is true if only some of the drives were asked for.
+	some bool
 }
 
 // Node names a node.
@@ -110,7 +114,7 @@ type Model struct {
 	Slower    bool    `json:"slower,omitempty"`
 }
 
-// order sorts drives and hosts by how bad they are, models by how slow they are, and silent nodes by name.
+// order sorts drives and hosts by how bad they are, models by how slow they are, and silent and empty nodes by name.
 func (f *Fleet) order() {
 	slices.SortFunc(f.Drives, func(a, b Drive) int {
 		return cmp.Or(
@@ -125,6 +129,7 @@ func (f *Fleet) order() {
 		return cmp.Or(cmp.Compare(b.VsFastest, a.VsFastest), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Firmware, b.Firmware))
 	})
 	slices.SortFunc(f.Silent, natural.Compare)
+	slices.SortFunc(f.Empty, natural.Compare)
 }
 
 // models summarizes the drives of each model and firmware.
@@ -152,6 +157,7 @@ func models(drives []Drive, vs map[modelKey]firmware) []Model {
 
 // Only returns the fleet with only those drives that keep accepts, and their models. Hosts stay.
 func (f Fleet) Only(keep func(Drive) bool) Fleet {
+	f.some = true
 	f.Drives = slices.DeleteFunc(slices.Clone(f.Drives), func(d Drive) bool { return !keep(d) })
 	f.Models = slices.DeleteFunc(slices.Clone(f.Models), func(m Model) bool {
 		return !slices.ContainsFunc(f.Drives, func(d Drive) bool { return d.Model == m.Model && d.Firmware == m.Firmware })

@@ -124,6 +124,7 @@ func some() history {
 	h.put("ssdprobe_host_health_slower_ratio_upper", `instance="stor-2"`, 1.27, 0)
 	h.put("ssdprobe_host_health_since_timestamp_seconds", `instance="stor-2"`, float64(now.Add(-3*time.Hour).Unix()), 0)
 	h.put("ssdprobe_build_info", `instance="stor-9",version="1"`, 1, 3*time.Hour)
+	h.put("ssdprobe_build_info", `instance="stor-4",version="1"`, 1, 0) // it has no drive
 	return h
 }
 
@@ -162,6 +163,7 @@ func TestFleet(t *testing.T) {
 	assert.Equal(t, "eui.1", f.Drives[5].ID)
 	assert.Equal(t, 5, f.Compared)
 	assert.Equal(t, []string{"stor-9"}, f.Silent)
+	assert.Equal(t, []string{"stor-4"}, f.Empty)
 	assert.Equal(t, []fleetview.Host{
 		{
 			Node: fleetview.Node{Name: "stor-2"}, Drives: 3, Verdict: record.Degraded, Slower: fleetview.Slower{Ratio: 1.22, Lower: 1.18, Upper: 1.27},
@@ -179,7 +181,7 @@ func TestFleet(t *testing.T) {
 	require.NoError(t, f.Text(&short, false))
 	require.NoError(t, f.Text(&all, true))
 	for _, want := range []string{
-		"6 drives on 3 nodes at ", "1 severe, 2 degraded, 1 watch, 1 unknown, 1 healthy", "no verdicts now, but a daemon ran within the last day: stor-9",
+		"6 drives on 3 nodes at ", "1 severe, 2 degraded, 1 watch, 1 unknown, 1 healthy", "no answer now, but a daemon ran within the last day: stor-9\n", "a daemon runs, but watches no drive: stor-4\n",
 		"the answer may be incomplete: store b is away",
 		"probes, traffic, fleet", "probes, together with others", "2.50× (2.41 to 2.60)  1 h ago", "1.60×  ", "1.40×  ", "1.22× (1.18 to 1.27)  3 h ago", "1.20× slower",
 	} {
@@ -216,6 +218,18 @@ func TestAServerThatKnowsLittle(t *testing.T) {
 	var short bytes.Buffer
 	require.NoError(t, f.Text(&short, false))
 	assert.Contains(t, short.String(), "that needs the recording rules")
+}
+
+// A fleet whose only node has no drive is no mistake of the user.
+func TestAFleetWithoutDrives(t *testing.T) {
+	var h history
+	h.put("ssdprobe_build_info", `instance="stor-4",version="1"`, 1, 0)
+	f, err := ask(t, h)
+	require.NoError(t, err)
+	var shown bytes.Buffer
+	require.NoError(t, f.Text(&shown, false))
+	assert.Contains(t, shown.String(), "watches no drive: stor-4\n")
+	assert.NotContains(t, shown.String(), "--model", "nothing was left out")
 }
 
 // Nodes of two clusters may have the same name, and targets the same id.

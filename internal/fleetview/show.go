@@ -18,12 +18,15 @@ import (
 func (f Fleet) Text(w io.Writer, all bool) error {
 	blocks := []document.Block{document.Sentence(f.headline())}
 	if len(f.Silent) > 0 {
-		blocks = append(blocks, document.List("no verdicts now, but a daemon ran within the last day: ", f.Silent...))
+		blocks = append(blocks, document.List("no answer now, but a daemon ran within the last day: ", f.Silent...))
+	}
+	if len(f.Empty) > 0 {
+		blocks = append(blocks, document.List("a daemon runs, but watches no drive: ", f.Empty...))
 	}
 	for _, p := range f.Problems {
 		blocks = append(blocks, document.Note{Label: "the answer may be incomplete: ", Text: p})
 	}
-	if len(f.Drives) == 0 {
+	if len(f.Drives) == 0 && f.some {
 		blocks = append(blocks, document.Sentence("No drive matches: without --model and --since, all drives are listed."))
 	}
 	if f.Compared == 0 {
