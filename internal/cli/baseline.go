@@ -179,7 +179,8 @@ func (a *app) baselineImport() *cobra.Command {
 		Short: "Import baselines that were exported on this node or another one",
 		Long: `Reads the output of "baseline export"; - is standard input. A baseline is used when its
 target has the same id and the same conditions. It replaces the baseline that this node
-has for them.`,
+has for them. The command names the conditions that differ now: the baseline is kept, and
+used once they are the same.`,
 		Example: "  ssdprobe baseline import baselines.json\n  ssdprobe baseline import drive.json --target nvme1n1",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -217,6 +218,27 @@ func (a *app) importBaselines(ctx context.Context, stdin io.Reader, path, target
 		})
 	}
 	return a.submit(ctx, dir, all...)
+}
+
+// waits returns why an imported baseline is not used now: "; not used now, as the conditions differ: kernel 6.1 → 6.12". It
+// is empty for one that is.
+func waits(dir state.Dir, r state.Request) (string, error) {
+	t, _, err := dir.Target(r.Target)
+	if err != nil {
+		return "", err
+	}
+	changes, seen := t.Unlike(r.Probe, r.Import.Conditions)
+	if !seen {
+		return "; it is used once a daemon finds this target under the same conditions", nil
+	}
+	var unlike []string
+	for _, c := range changes {
+		unlike = append(unlike, c.String())
+	}
+	if len(unlike) == 0 {
+		return "", nil
+	}
+	return "; not used now, as the conditions differ: " + strings.Join(unlike, ", "), nil
 }
 
 func readExport(stdin io.Reader, path string) (exported, error) {

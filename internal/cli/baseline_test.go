@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,8 +57,13 @@ func TestBaselineOfARunningDaemon(t *testing.T) {
 	p.Signal(t, syscall.SIGTERM)
 	require.Equal(t, 0, p.Wait(t))
 
-	imported := ssdprobe(t, "baseline", "import", file(t, "b.json", exported.stdout), "--state-dir", state)
+	elsewhere := regexp.MustCompile(`"kernel": "[^"]*"`).ReplaceAllString(exported.stdout, `"kernel": "1.2.3"`)
+	imported := ssdprobe(t, "baseline", "import", file(t, "e.json", elsewhere), "--state-dir", state)
 	require.Equal(t, 0, imported.code, imported.stderr)
+	assert.Regexp(t, `(?m)^baseline of read-4k for \S+ imported; not used now, as the conditions differ: kernel 1\.2\.3 → \S+$`, imported.stderr)
+	imported = ssdprobe(t, "baseline", "import", file(t, "b.json", exported.stdout), "--state-dir", state)
+	require.Equal(t, 0, imported.code, imported.stderr)
+	assert.Regexp(t, `(?m)^baseline of read-4k for \S+ imported$`, imported.stderr)
 	shown := ssdprobe(t, "baseline", "show", dir, "--state-dir", state, "-o", "json")
 	assert.Equal(t, 0, shown.code, shown.stderr)
 	assert.Contains(t, shown.stdout, `"probe": "read-4k"`)

@@ -89,8 +89,11 @@ func (a *app) await(ctx context.Context, dir state.Dir, all []left) error {
 func (a *app) tellDone(dir state.Dir, r asked, accepted map[string]drift.Note) error {
 	changed := levels(accepted)
 	var err error
-	if r.Pin != nil && *r.Pin && r.Probe == "" {
+	switch {
+	case r.Pin != nil && *r.Pin && r.Probe == "":
 		changed, err = pins(dir, r.Target)
+	case r.Import != nil:
+		changed, err = waits(dir, r.Request)
 	}
 	return errors.Join(err, tell(a.stderr, "%s%s\n", r.done, changed))
 }

@@ -99,7 +99,7 @@ func TestTheDaemonEndsBeforeItAnswers(t *testing.T) {
 		code int
 		says string
 	}{
-		"import":     {[]string{"baseline", "import", exportOf(t, "eui.1")}, 0, "baseline of read-4k for eui.1 imported\n"},
+		"import":     {[]string{"baseline", "import", exportOf(t, "eui.1")}, 0, "baseline of read-4k for eui.1 imported; it is used once a daemon finds this target under the same conditions\n"},
 		"record now": {[]string{"record", "now"}, 1, "ssdprobe: withdrawn: the daemon ended before it took the request\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestOneOfSeveralRequestsIsRefused(t *testing.T) {
 	}
 	got := ssdprobe(t, "baseline", "import", exportOf(t, "eui.1", "eui.2", "eui.3"), "--state-dir", at)
 	assert.Equal(t, 1, got.code)
-	assert.Contains(t, got.stderr, "baseline of read-4k for eui.1 imported\n")
+	assert.Contains(t, got.stderr, "baseline of read-4k for eui.1 imported")
 	assert.Contains(t, got.stderr, "the baseline is pinned")
 	assert.Contains(t, got.stderr, "1 request after it not tried")
 }

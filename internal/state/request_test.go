@@ -147,3 +147,27 @@ func TestProbesThatAreLeftOutAreUnpinnedAndForgottenWithTheirTarget(t *testing.T
 	require.NoError(t, state.Request{Target: id, Pin: &no}.Change(&target, now))
 	assert.False(t, target.Idle["read-16k"].Pinned(nil))
 }
+
+// An imported baseline is used under its own conditions alone. One that is the only one may know less than is known now.
+func TestWhyAnImportedBaselineIsNotUsed(t *testing.T) {
+	b := record.Baseline{
+		Conditions: record.Conditions{Firmware: "A"}, Learned: time.Now(), Rounds: 120,
+		Values: map[record.Statistic]float64{record.LatencyP50: 1e-4, record.LatencyP95: 2e-4, record.LatencyP99: 3e-4, record.IOPS: 1e4},
+	}
+	imported := state.Target{ID: id}
+	require.NoError(t, state.Request{Target: id, Probe: "read-4k", Import: &b}.Change(&imported, time.Now()))
+	unlike := func(now record.Conditions) ([]record.Change, bool) {
+		imported.Conditions = now
+		return imported.Unlike("read-4k", b.Conditions)
+	}
+	_, seen := unlike(record.Conditions{})
+	assert.False(t, seen)
+	changes, seen := unlike(record.Conditions{Firmware: "A", Kernel: "6"})
+	assert.True(t, seen)
+	assert.Empty(t, changes)
+	changes, _ = unlike(record.Conditions{Firmware: "B", Kernel: "6"})
+	assert.Equal(t, []record.Change{{Condition: "firmware", From: "A", To: "B"}, {Condition: "kernel", To: "6"}}, changes)
+	b.Conditions = record.Conditions{Kernel: "6"}
+	changes, _ = unlike(record.Conditions{Firmware: "A", Kernel: "6"})
+	assert.Equal(t, []record.Change{{Condition: "firmware", To: "A"}}, changes, "it is not the current one")
+}

@@ -78,6 +78,17 @@ func (t Target) Accepted(at time.Time) map[string]drift.Note {
 	return notes
 }
 
+// Unlike returns how the conditions that were last seen differ from those of a baseline of a probe, which is not used while
+// they do. seen is false if no conditions are known.
+func (t Target) Unlike(probeName string, of record.Conditions) (changes []record.Change, seen bool) {
+	of = probe.Inherit(of)
+	epochs := t.Probes[probeName].Epochs
+	if n := len(epochs); n > 0 && epochs[n-1].Conditions == of && of.Extended(t.Conditions) {
+		of = t.Conditions // what the current baseline does not know is no difference
+	}
+	return of.Changes(t.Conditions), t.Conditions != record.Conditions{}
+}
+
 // inherit adopts the baselines of an earlier engine, if they remain valid for this one.
 func (t *Target) inherit() {
 	t.Conditions = probe.Inherit(t.Conditions)
