@@ -90,6 +90,7 @@ func baselinesText(w io.Writer, rows []report.BaselineRow, runs []record.RunRepo
 
 func (a *app) baselineReset() *cobra.Command {
 	var probe, suite string
+	var gone bool
 	c := &cobra.Command{
 		Use:     "reset TARGET",
 		Short:   "Forget the baselines of a target, so that they are learned again",
@@ -99,6 +100,9 @@ func (a *app) baselineReset() *cobra.Command {
 			if suite != "" && probe != "" {
 				return usage(errors.New("--probe and --run: give one of them"))
 			}
+			if gone && (suite != "" || probe != "") {
+				return usage(errors.New("--gone: is about all that was learned; leave out --probe and --run"))
+			}
 			if suite != "" {
 				return a.resetRun(args[0], suite)
 			}
@@ -106,7 +110,7 @@ func (a *app) baselineReset() *cobra.Command {
 			if probe != "" {
 				forgotten = "baseline of " + probe + " on %s forgotten"
 			}
-			err := a.change(c.Context(), args, state.Request{Probe: probe}, forgotten)
+			err := a.change(c.Context(), args, state.Request{Probe: probe, Gone: gone}, forgotten)
 			if errors.Is(err, errNothingKnown) {
 				err = fmt.Errorf("%w; --run SUITE forgets a saved run", err)
 			}
@@ -114,6 +118,7 @@ func (a *app) baselineReset() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the baseline of the probe with this `NAME`")
+	c.Flags().BoolVar(&gone, "gone", false, "the filesystem or directory of this probe file is gone for good: make the file in its place")
 	c.Flags().StringVar(&suite, "run", "", "forget the saved run of this `SUITE` (such as probe or quick) instead")
 	return c
 }

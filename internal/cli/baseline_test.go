@@ -133,6 +133,8 @@ func TestBaselineMistakes(t *testing.T) {
 		"not an export":      {[]string{"baseline", "import", file(t, "x", "{}"), "--state-dir", state}, 2, `its format is ""`},
 		"not JSON":           {[]string{"baseline", "import", file(t, "x", "hello"), "--state-dir", state}, 2, "not what baseline export writes"},
 		"probe and run":      {[]string{"baseline", "reset", "sdz", "--run", "quick", "--probe", "p", "--state-dir", state}, 2, "--probe and --run"},
+		"gone and probe":     {[]string{"baseline", "reset", "sdz", "--gone", "--probe", "p", "--state-dir", state}, 2, "--gone: is about all that was learned; leave out --probe and --run"},
+		"no probe file":      {[]string{"baseline", "reset", "nvme0n1", "--gone", "--state-dir", learned(t)}, 2, "--gone: /dev/nvme0n1 is no probe file"},
 		"no such run":        {[]string{"baseline", "reset", "sdz", "--run", "quick", "--state-dir", state}, 2, `no run of quick is saved for "sdz"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,6 +89,9 @@ func (a *app) change(ctx context.Context, args []string, r state.Request, done s
 	t := targets[0]
 	r.Target = t.ID
 	path := t.Path
+	if r.Gone && !t.File {
+		return usage(fmt.Errorf("--gone: %s is no probe file", path))
+	}
 	err = r.Change(&t, time.Now())
 	if errors.Is(err, state.ErrUnknownTarget) {
 		if _, watched := unsaved(ctx, dir, t.ID, r.Probe); watched {

@@ -24,6 +24,10 @@ type Request struct {
 	Host bool `json:"host,omitempty"`
 	// Probe is the probe to change; empty means all probes of the target.
 	Probe string `json:"probe,omitempty"`
+	// Gone says that the filesystem or the directory of a probe file is gone for good. Where they were is then forgotten with
+	// the baselines, so that the file may be made in their place. Without it, a filesystem that is only not mounted would
+	// have its file on the one below.
+	Gone bool `json:"gone,omitempty"`
 	// Import is a baseline to use.
 	Import *record.Baseline `json:"import,omitempty"`
 	// Accept asks to accept the current level as normal; it is the note that says why.
@@ -261,7 +265,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 		return fmt.Errorf("%s of %s: %w", r, r.Target, refused.join())
 	}
 	t.Probes, t.Traffic, t.Idle = changed, traffic, r.idle(t.Idle, now)
-	if len(changed) == 0 { // everything is forgotten, including the mount point
+	if r.Gone {
 		t.MountPoint, t.Directory = "", false
 	}
 	return nil

@@ -171,3 +171,15 @@ func TestWhyAnImportedBaselineIsNotUsed(t *testing.T) {
 	changes, _ = unlike(record.Conditions{Firmware: "A", Kernel: "6"})
 	assert.Equal(t, []record.Change{{Condition: "firmware", To: "A"}}, changes, "it is not the current one")
 }
+
+// To forget what was learned of a probe file is not to forget where its filesystem belongs: it may only be not mounted now.
+func TestResetKeepsTheMountPoint(t *testing.T) {
+	target := state.Target{ID: "file:/srv", File: true, Probes: map[string]drift.State{"read-4k": {}}, MountPoint: "/srv", Directory: true}
+	require.NoError(t, state.Request{Target: target.ID}.Change(&target, time.Now()))
+	assert.Empty(t, target.Probes)
+	assert.Equal(t, "/srv", target.MountPoint)
+	assert.True(t, target.Directory)
+	require.NoError(t, state.Request{Target: target.ID, Gone: true}.Change(&target, time.Now()))
+	assert.Empty(t, target.MountPoint)
+	assert.False(t, target.Directory)
+}

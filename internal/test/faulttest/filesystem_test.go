@@ -242,13 +242,24 @@ func TestFilesystemUnmounted(t *testing.T) {
 	f.goesOn(t)
 }
 
-// A filesystem is gone for good: the directory below is watched after the target is forgotten.
+// A filesystem is gone for good: the directory below is watched once the user has said so. To forget what was learned is not
+// to say so.
 func TestFilesystemUnmountedForGood(t *testing.T) {
 	t.Parallel()
 	f := onFilesystem(t)
 	f.unmounted(t)
-	reset := ssdprobe(t, nil, "baseline", "reset", f.dir, "--config", f.config, "--state-dir", f.state)
-	require.Equal(t, 0, reset.code, reset.stderr)
+	reset := func(more ...string) {
+		asked, skip := []string{"baseline", "reset", f.dir, "--config", f.config, "--state-dir", f.state}, len(f.Stderr.Text())
+		got := ssdprobe(t, nil, append(asked, more...)...)
+		require.Equal(t, 0, got.code, got.stderr)
+		f.Stderr.FindAfter(t, skip, `msg=watching `)
+		if len(more) == 0 {
+			f.Stderr.FindAfter(t, skip, saysUnmounted)
+		}
+	}
+	reset()
+	assert.Empty(t, names(t, f.dir), "nothing is made on the filesystem below")
+	reset("--gone")
 	f.goesOn(t)
 	assert.Equal(t, []string{"ssdprobe.dat"}, names(t, f.dir))
 	require.NoError(t, os.Remove(filepath.Join(f.dir, "ssdprobe.dat")))
