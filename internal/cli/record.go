@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -45,17 +47,16 @@ func (a *app) recordList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the recordings, the newest first",
-		Long: `Lists the recordings in the state directory, the newest first. With --url it asks the
-daemon there.`,
+		Long: `Lists the recordings in the state directory, the newest first, and those that the running
+daemon is making. With --url it asks the daemon there.`,
 		Example: "  ssdprobe record list\n  ssdprobe record list --url http://stor-07:10040 --output json",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			heads, err := a.recordings(c.Context(), from)
-			if err != nil && len(heads) == 0 {
+			list, err := a.recordings(c.Context(), from)
+			if err != nil && len(list.Recordings) == 0 {
 				return err
 			}
-			list := report.RecordingList{Recordings: heads}
-			return errors.Join(err, a.show(form, list, func(w io.Writer) error { return report.Recordings(w, heads, time.Now()) }))
+			return errors.Join(err, a.show(form, list, func(w io.Writer) error { return report.Recordings(w, list, time.Now()) }))
 		},
 	}
 	from.add(c.Flags())
@@ -184,27 +185,46 @@ func (a *app) export(id, file string, lines []byte) error {
 	return tell(a.stderr, "written to %s\n", file)
 }
 
-// recordings returns the stored recordings: from the daemon of --url, or else from the state directory.
-func (a *app) recordings(ctx context.Context, from daemonOf) ([]record.RecordingHead, error) {
+// recordings returns the recordings: from the daemon of --url, or else those of the state directory, with those that its
+// daemon is making.
+func (a *app) recordings(ctx context.Context, from daemonOf) (report.RecordingList, error) {
+	list := report.RecordingList{Recordings: []record.RecordingHead{}, Unfinished: []record.RecordingHead{}}
 	c, err := a.settings()
 	if err != nil {
-		return nil, err
+		return list, err
 	}
-	heads := []record.RecordingHead{}
 	if from.url != "" || !readable(filepath.Join(c.StateDir, "recordings")) {
-		var list report.RecordingList
 		err := from.askFor(ctx, c, &list, "/api/v1/recordings")
-		return append(heads, list.Recordings...), err
+		return list, err
 	}
 	dir, err := openExisting(c.StateDir)
 	if err != nil {
-		return nil, err
+		return list, err
 	}
+	unfinished, unheard := from.unfinished(ctx, dir) // first, or one that ends meanwhile would be in neither
 	stored, err := dir.Recordings()
 	for _, r := range stored {
-		heads = append(heads, r.RecordingHead)
+		list.Recordings = append(list.Recordings, r.RecordingHead)
+		unfinished = slices.DeleteFunc(unfinished, func(h record.RecordingHead) bool { return h.ID == r.ID })
 	}
-	return heads, err
+	list.Unfinished = append(list.Unfinished, unfinished...)
+	if unheard != nil {
+		err = errors.Join(err, tell(a.stderr, "recordings that are being made are left out: %v\n", unheard))
+	}
+	return list, err
+}
+
+// unfinished returns the recordings that the daemon of a state directory is making; none if no daemon runs.
+func (o daemonOf) unfinished(ctx context.Context, dir state.Dir) ([]record.RecordingHead, error) {
+	urls, err := dir.Announced()
+	if err != nil || len(urls) == 0 {
+		return nil, err
+	}
+	var list report.RecordingList
+	if err = o.ask(ctx, &list, urls[0], "/api/v1/recordings"); errors.Is(err, unix.ECONNREFUSED) {
+		return nil, nil
+	}
+	return list.Unfinished, err
 }
 
 // recording returns the recording with an id, or the one in a file.
@@ -230,6 +250,10 @@ func (a *app) recording(ctx context.Context, stdin io.Reader, which string, from
 	}
 	stored, err := dir.Recording(which)
 	if errors.Is(err, state.ErrNoRecording) {
+		making, _ := from.unfinished(ctx, dir) // that it cannot be asked is not why there is no such recording
+		if i := slices.IndexFunc(making, func(h record.RecordingHead) bool { return h.ID == which }); i >= 0 {
+			return rec, fmt.Errorf("recording %s is not finished; it will be at %s", which, units.Time(making[i].Until))
+		}
 		return rec, usage(fmt.Errorf("%w in %s; see ssdprobe record list", err, dir.Dir()))
 	} else if err != nil {
 		return rec, err

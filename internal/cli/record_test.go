@@ -41,6 +41,15 @@ func TestRecordOfARunningDaemon(t *testing.T) {
 	require.Equal(t, 0, asked.code, asked.stderr)
 	assert.Contains(t, asked.stderr, "ssdprobe record list in about 1 min 15 s")
 	p.Stderr.Find(t, `request carried out.*asked=record`)
+	for _, from := range [][]string{{"--state-dir", state}, {"--url", url}} {
+		making := ssdprobe(t, append([]string{"record", "list"}, from...)...)
+		require.Equal(t, 0, making.code, making.stderr)
+		assert.Regexp(t, `(?m)^\d{8}T\d{6}Z-node .* request +not finished, .* left +-$`, making.stdout)
+	}
+	id := strings.Fields(strings.Split(ssdprobe(t, "record", "list", "--state-dir", state).stdout, "\n")[1])[0]
+	early := ssdprobe(t, "record", "show", id, "--state-dir", state)
+	assert.Equal(t, 1, early.code, early.stdout)
+	assert.Contains(t, early.stderr, "recording "+id+" is not finished; it will be at ")
 	p.Signal(t, syscall.SIGTERM)
 	require.Equal(t, 0, p.Wait(t))
 
@@ -49,6 +58,7 @@ func TestRecordOfARunningDaemon(t *testing.T) {
 	var list report.RecordingList
 	require.NoError(t, json.Unmarshal([]byte(listed.stdout), &list))
 	require.Len(t, list.Recordings, 1)
+	assert.Empty(t, list.Unfinished)
 	head := list.Recordings[0]
 	assert.Equal(t, "the daemon stopped", head.Cut)
 	assert.Equal(t, record.TriggerRequest, head.Triggers[0].Kind)

@@ -282,7 +282,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	d.fillTraffic(&s)
 	d.timed.fill(&s)
 	d.fillVerdicts(&s)
-	d.flight.fill(&s)
+	d.flight.fill(&s, d.generator)
 	drift.FlagSlowerThanDataSheet(&s, sheets)
 	return s
 }

@@ -71,7 +71,7 @@ func (d *Daemon) end(t *testing.T) {
 
 func (d *Daemon) recorded() record.RecorderStatus {
 	var s record.Snapshot
-	d.flight.fill(&s)
+	d.flight.fill(&s, d.generator)
 	return *s.Recorder
 }
 

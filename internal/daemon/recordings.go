@@ -70,10 +70,14 @@ func (f *flight) heads() []record.RecordingHead {
 }
 
 // fill adds the status of the recorder to a snapshot.
-func (f *flight) fill(s *record.Snapshot) {
+func (f *flight) fill(s *record.Snapshot, generator string) {
+	unfinished := f.Unfinished()
+	for i := range unfinished {
+		unfinished[i].Node, unfinished[i].Generator = s.Node, generator
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s.Recorder = &record.RecorderStatus{Recordings: f.heads(), Written: f.written, Failed: f.failed}
+	s.Recorder = &record.RecorderStatus{Recordings: f.heads(), Unfinished: unfinished, Written: f.written, Failed: f.failed}
 }
 
 // restoreRecordings loads the stored recordings. If that fails, as when the directory hangs, the daemon continues

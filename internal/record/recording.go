@@ -191,6 +191,8 @@ type DeviceReading struct {
 type RecorderStatus struct {
 	// Recordings lists the kept recordings, oldest first.
 	Recordings []RecordingHead `json:"recordings"`
+	// Unfinished lists those that are being made. Until is when each will be complete, unless more happens.
+	Unfinished []RecordingHead `json:"unfinished,omitempty"`
 	// Written counts the recordings that were written since the daemon started, and Failed how often one could not be
 	// written.
 	Written uint64 `json:"written"`

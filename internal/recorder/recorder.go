@@ -122,6 +122,20 @@ func (r *Recorder) going(at, now time.Duration, t record.Trigger) *incident {
 	return nil
 }
 
+// Unfinished returns the heads of the recordings that are not written yet, the oldest first. Until is when each will be
+// complete, unless further triggers extend it.
+func (r *Recorder) Unfinished() (heads []record.RecordingHead) {
+	wall, now := r.options.Clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, i := range r.incidents {
+		heads = append(heads, record.RecordingHead{
+			ID: i.id, From: wall.Add(i.from - now), Until: wall.Add(i.until - now), Triggers: slices.Clone(i.triggers), MoreTriggers: i.more,
+		})
+	}
+	return heads
+}
+
 // Due returns the recordings that are complete and must be written. Each is returned until Written is called
 // for it.
 func (r *Recorder) Due() []record.Recording {

@@ -71,10 +71,14 @@ func TestTheListOfSlowIOsSaysThatItIsNotWhole(t *testing.T) {
 
 func TestRecordings(t *testing.T) {
 	var text bytes.Buffer
-	require.NoError(t, report.Recordings(&text, nil, recordtest.Now()))
+	require.NoError(t, report.Recordings(&text, report.RecordingList{}, recordtest.Now()))
 	older, newer := recordtest.Recording().RecordingHead, recordtest.Recording().RecordingHead
 	older.ID, newer.ID = "older", "newer"
 	newer.Triggers = newer.Triggers[1:]
-	require.NoError(t, report.Recordings(&text, []record.RecordingHead{older, newer}, recordtest.Now()))
+	goingOn := newer
+	goingOn.ID, goingOn.Until, goingOn.Bytes = "going-on", recordtest.Now().Add(47*time.Second), 0
+	require.NoError(t, report.Recordings(&text, report.RecordingList{
+		Recordings: []record.RecordingHead{older, newer}, Unfinished: []record.RecordingHead{goingOn},
+	}, recordtest.Now()))
 	golden(t, "recordings.txt", text.String())
 }

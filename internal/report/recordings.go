@@ -12,20 +12,27 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// RecordingList is the JSON form of what Recordings writes.
+// RecordingList lists recordings, the oldest first.
 type RecordingList struct {
 	Recordings []record.RecordingHead `json:"recordings"`
+	// Unfinished lists those that the daemon is making.
+	Unfinished []record.RecordingHead `json:"unfinished"`
 }
 
-// Recordings writes a table of recordings, the newest first.
-func Recordings(w io.Writer, heads []record.RecordingHead, now time.Time) error {
-	if len(heads) == 0 {
+// Recordings writes a table of recordings, the newest first, with those that are being made at the top.
+func Recordings(w io.Writer, list RecordingList, now time.Time) error {
+	if len(list.Recordings)+len(list.Unfinished) == 0 {
 		return text.Write(w, "recordings", document.Sentence("There is no recording. The flight recorder writes one when a device stalls, when a verdict becomes degraded or severe, and for ssdprobe record now; recorder.enabled: false turns it off."))
 	}
 	t := document.Table{Names: []string{"id", "when", "of", "trigger", "length", "size"}, Align: "lllllr"}
-	for _, h := range slices.Backward(heads) {
-		t.Add(h.ID, units.Ago(h.Triggers[0].Time, now), strings.Join(concerned(h), ", "), strings.Join(kinds(h), ", "),
-			units.Span(h.Until.Sub(h.From)), units.Size(h.Bytes))
+	add := func(h record.RecordingHead, length, size string) {
+		t.Add(h.ID, units.Ago(h.Triggers[0].Time, now), strings.Join(concerned(h), ", "), strings.Join(kinds(h), ", "), length, size)
+	}
+	for _, h := range slices.Backward(list.Unfinished) {
+		add(h, "not finished, "+units.Span(max(0, h.Until.Sub(now)))+" left", "-")
+	}
+	for _, h := range slices.Backward(list.Recordings) {
+		add(h, units.Span(h.Until.Sub(h.From)), units.Size(h.Bytes))
 	}
 	return text.Write(w, "recordings", t)
 }

@@ -285,17 +285,19 @@ func newPast(h *history.History, now time.Time) past {
 	return answer
 }
 
-// recordings is the JSON shape of /api/v1/recordings: the kept recordings, oldest first.
+// recordings is the JSON shape of /api/v1/recordings: the kept recordings, oldest first, and those that are being made.
 type recordings struct {
-	Time       time.Time              `json:"time"`
-	Node       string                 `json:"node"`
-	Recordings []record.RecordingHead `json:"recordings"`
+	Time time.Time `json:"time"`
+	Node string    `json:"node"`
+	report.RecordingList
 }
 
 func newRecordings(s record.Snapshot) recordings {
-	answer := recordings{Time: s.Time, Node: s.Node, Recordings: []record.RecordingHead{}}
+	answer := recordings{Time: s.Time, Node: s.Node}
+	answer.Recordings, answer.Unfinished = []record.RecordingHead{}, []record.RecordingHead{}
 	if s.Recorder != nil {
 		answer.Recordings = append(answer.Recordings, s.Recorder.Recordings...)
+		answer.Unfinished = append(answer.Unfinished, s.Recorder.Unfinished...)
 	}
 	return answer
 }
