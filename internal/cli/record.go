@@ -176,7 +176,7 @@ func (a *app) export(id, file string, lines []byte) error {
 	if errors.Is(err, os.ErrExist) {
 		return usage(fmt.Errorf("%s is there already; want another file by --to", file))
 	} else if err != nil {
-		return err
+		return fmt.Errorf("%w; want another file by --to, or - for standard output", err)
 	}
 	_, err = f.Write(lines)
 	if err := errors.Join(err, f.Close()); err != nil {
