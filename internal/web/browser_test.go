@@ -19,7 +19,7 @@ func TestBrowserShowsTheKeyFacts(t *testing.T) {
 		"/": {
 			"stor-07",
 			"6 warnings",
-			"/dev/nvme1n1 SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB degraded 1.62× 136 µs ⚠ 410 µs ⚠ 6 571 ⚠",
+			"/dev/nvme1n1 SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB 62 % slower (57 to 68 %) than before, since 12:04:11 UTC, by its probes degraded 1.62× 136 µs ⚠ 410 µs ⚠ 6 571 ⚠",
 			"/dev/nvme1n1 read-4k slower than its baseline: p50 1.62× (1.57× to 1.68×)",
 			"since 12:04:11 UTC, 58 min ago",
 			"the PCIe link runs at 8 GT/s x4",

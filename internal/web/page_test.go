@@ -239,12 +239,39 @@ func TestPageDoubtsTheNumbersThatMayBeWrong(t *testing.T) {
 		return s
 	}
 	server := serve(t, o)
-	assert.Equal(t, 3, strings.Count(get(t, server.URL+"/").body, `<abbr class="doubt" title="repeated blocks">⚠</abbr>`), "each of the three figures")
+	overview := get(t, server.URL+"/").body
+	assert.Equal(t, 3, strings.Count(overview, `<span class="doubt">⚠</span>`), "each of the three figures")
+	assert.Equal(t, 1, strings.Count(overview, `<p class="small">⚠ repeated blocks: <bdi>/dev/nvme0n1</bdi></p>`), "and once why")
 	body := devicePage(t, server.URL, recordtest.HealthyID)
 	assert.Equal(t, 4, strings.Count(body, `<dd class="doubt">⚠ repeated blocks</dd>`), "each of the four figures")
 	_, below, found := strings.Cut(body, `</dl>`)
 	require.True(t, found)
 	assert.True(t, strings.HasPrefix(strings.TrimSpace(below), `<p class="note warn"><strong>warning:</strong> the same blocks`), below[:200])
+}
+
+// Nobody hovers over a phone: what is wrong is text, and what is well takes no room.
+func TestNothingIsToldByTooltipsAlone(t *testing.T) {
+	o := options()
+	o.Snapshot = func() record.Snapshot {
+		s := recordtest.Snapshot()
+		s.Host = &record.Judgement{Verdict: record.Healthy, Scope: record.ScopeHost, Since: s.Time.Add(-time.Hour)}
+		for i := range s.Targets {
+			if v := s.Targets[i].Verdict; v != nil && v.Verdict == record.Healthy {
+				v.Since = s.Time.Add(-time.Hour)
+			}
+		}
+		return s
+	}
+	server := serve(t, o)
+	for _, path := range []string{"/", "/devices/" + recordtest.RegressedID} {
+		assert.NotContains(t, get(t, server.URL+path).body, " title=", path)
+	}
+	body := get(t, server.URL+"/").body
+	assert.Equal(t, 1, strings.Count(body, `class="why"`))
+	assert.Contains(t, body, ` <span class="why">62 % slower (57 to 68 %) than before, since 12:04:11 UTC, by its probes</span></td>`)
+	assert.Contains(t, body, `<p class="small">unknown, because the baseline is being learned: <bdi>/var/lib/ssdprobe/probe/data</bdi></p>`)
+	assert.Contains(t, body, `<td data-name="verdict"><span class="badge good">healthy</span></td>`)
+	assert.Contains(t, body, `<span>· host <span class="badge good">healthy</span></span></p>`)
 }
 
 // The pages say that all their times are UTC.

@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
@@ -16,8 +17,8 @@ import (
 type rowView struct {
 	ID, Path, About string
 	State           badge
-	// Detail is the evidence for the verdict.
-	Detail string
+	// Why is the evidence that something is wrong. Unjudged says why the drive is not judged. One of them is empty.
+	Why, Unjudged string
 	// Slower is how many times slower the drive is, according to the witness with the worst ratio; empty when nothing
 	// was compared.
 	Slower string
@@ -52,10 +53,15 @@ func newRowViews(s record.Snapshot, histories func(id string) (*history.History,
 func newRowView(t record.TargetStatus, now time.Time) rowView {
 	j := t.Judged()
 	r := rowView{
-		ID: t.ID, Path: t.Path, About: onDevice(t, about(t.Device)), State: stateOf(t, now), Detail: evidence(j, now),
+		ID: t.ID, Path: t.Path, About: onDevice(t, about(t.Device)), State: stateOf(t, now),
 		Traffic: trafficText(t.Traffic),
 	}
 	r.Judged = r.State.Tone != toneQuiet && judgedInFull(t)
+	if why := whyNotHealthy(j, now); r.State.Tone == toneQuiet {
+		r.Unjudged = why
+	} else {
+		r.Why = why
+	}
 	if now := j.RatioNow().Ratio; now > 0 {
 		r.Slower = units.Ratio(now)
 	}
@@ -74,6 +80,44 @@ func newRowView(t record.TargetStatus, now time.Time) rowView {
 	r.P50, r.P99, r.IOPS = cell(record.LatencyP50), cell(record.LatencyP99), cell(record.IOPS)
 	return r
 }
+
+// noteView is what many rows may have in common, and the drives that it is about.
+type noteView struct{ Text, Drives string }
+
+// newNoteViews returns why drives are not judged, and why figures may be wrong.
+func newNoteViews(rows []rowView) (notes []noteView) {
+	var texts []string
+	about := map[string][]string{}
+	add := func(text, path string) {
+		if _, known := about[text]; !known {
+			texts = append(texts, text)
+		}
+		if !slices.Contains(about[text], path) {
+			about[text] = append(about[text], path)
+		}
+	}
+	for _, r := range rows {
+		if r.Unjudged != "" {
+			add(r.State.Text+", because "+r.Unjudged, r.Path)
+		}
+		for _, c := range []cellView{r.P50, r.P99, r.IOPS} {
+			if c.Doubt != "" {
+				add("⚠ "+c.Doubt, r.Path)
+			}
+		}
+	}
+	for _, text := range texts {
+		drives := strings.Join(about[text], ", ")
+		if n := len(about[text]); n > fewDrives {
+			drives = units.Plural(n, "drive")
+		}
+		notes = append(notes, noteView{text, drives})
+	}
+	return notes
+}
+
+// fewDrives is how many drives a note names.
+const fewDrives = 4
 
 // trafficText returns text such as "1 200 r/s, 340 w/s, 45 MB/s"; empty when nothing is known.
 func trafficText(t *record.TrafficStatus) string {

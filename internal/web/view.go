@@ -42,10 +42,11 @@ type overview struct {
 	Verdict string
 	Tone    tone
 	Watched string
-	// Host is the verdict on the host, nil while it is not judged. HostDetail is the evidence for it.
+	// Host is the verdict on the host, nil while it is not judged. HostWhy says what it is based on, unless it is healthy.
 	Host         *badge
-	HostDetail   string
+	HostWhy      string
 	Rows         []rowView
+	Notes        []noteView
 	Findings     []findingView
 	Ignored      []ignoredView
 	ReadingsGood int
@@ -78,10 +79,11 @@ func newOverview(s record.Snapshot, histories func(id string) (*history.History,
 	found := finding.Of(s)
 	v := overview{Watched: watched(s), Findings: newFindingViews(found, s.Time), Recordings: newRecordingViews(s.Recorder, "", "", s.Time)}
 	v.Rows = newRowViews(s, histories)
+	v.Notes = newNoteViews(v.Rows)
 	v.Verdict, v.Tone = verdict(v.Findings, v.Rows)
 	v.frame = newFrame(s, v.Verdict, version)
 	if s.Host != nil {
-		v.Host, v.HostDetail = new(verdictBadge(*s.Host, s.Time)), evidence(*s.Host, s.Time)
+		v.Host, v.HostWhy = new(verdictBadge(*s.Host, s.Time)), whyNotHealthy(*s.Host, s.Time)
 	}
 	for _, t := range s.Targets {
 		v.readings(t.Collectors)

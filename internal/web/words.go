@@ -40,6 +40,14 @@ func evidence(j record.Judgement, now time.Time) string {
 	return report.VerdictDetail(j, func(t time.Time) string { return at(t, now).UTC })
 }
 
+// whyNotHealthy returns the same, and nothing for a verdict that is healthy.
+func whyNotHealthy(j record.Judgement, now time.Time) string {
+	if j.Verdict == record.Healthy {
+		return ""
+	}
+	return evidence(j, now)
+}
+
 // keep keeps a short text on one line. "3 060 ok" would be misread if broken after the 3.
 func keep(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
