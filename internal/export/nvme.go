@@ -68,8 +68,11 @@ func stateFamilies() []family[record.Controller] {
 			func(c record.Controller) (float64, bool) { return moment(c.LastRead) }),
 		metric("ssdprobe_nvme_critical_warning", gauge, []string{"condition"},
 			"1 if the drive reports this critical warning, else 0. condition is one of "+
-				"available_spare, temperature, reliability, read_only, volatile_memory_backup, persistent_memory.",
+				"available_spare, temperature, reliability, read_only, volatile_memory_backup, persistent_memory. Absent when the drive's health log is blank.",
 			healthy(func(h record.Health, emit emit) {
+				if h.CriticalWarnings == nil {
+					return
+				}
 				for _, w := range record.CriticalWarnings() {
 					emit(boolean(slices.Contains(h.CriticalWarnings, w)), string(w))
 				}
@@ -137,8 +140,8 @@ func usageFamilies() []family[record.Controller] {
 			func(h record.Health) (float64, bool) { return given(h.HostReadCommands) }),
 		ofHealth("ssdprobe_nvme_host_write_commands_total", counter, "Number of write commands from the host since the drive was made. Absent when not reported.",
 			func(h record.Health) (float64, bool) { return given(h.HostWriteCommands) }),
-		ofHealth("ssdprobe_nvme_controller_busy_seconds_total", counter, "Time that the controller was busy with I/O commands, in seconds. Counted in whole minutes.",
-			func(h record.Health) (float64, bool) { return h.ControllerBusy.Seconds(), true }),
+		ofHealth("ssdprobe_nvme_controller_busy_seconds_total", counter, "Time that the controller was busy with I/O commands, in seconds. Counted in whole minutes. Absent when not reported.",
+			func(h record.Health) (float64, bool) { return seconds(h.ControllerBusy) }),
 		ofHealth("ssdprobe_nvme_power_cycles_total", counter, "Number of times that the drive was powered on. Absent when not reported.",
 			func(h record.Health) (float64, bool) { return given(h.PowerCycles) }),
 		ofHealth("ssdprobe_nvme_power_on_seconds_total", counter, "Time that the drive was powered on, in seconds. Counted in whole hours. Absent when not reported.",
@@ -147,8 +150,8 @@ func usageFamilies() []family[record.Controller] {
 			func(h record.Health) (float64, bool) { return given(h.UnsafeShutdowns) }),
 		ofHealth("ssdprobe_nvme_media_errors_total", counter, "Number of unrecovered media and data integrity errors. Absent when not reported.",
 			func(h record.Health) (float64, bool) { return given(h.MediaErrors) }),
-		ofHealth("ssdprobe_nvme_error_log_entries_total", counter, "Number of error log entries since the drive was made. Commands that the drive refuses count too.",
-			func(h record.Health) (float64, bool) { return float64(h.ErrorLogEntries), true }),
+		ofHealth("ssdprobe_nvme_error_log_entries_total", counter, "Number of error log entries since the drive was made. Commands that the drive refuses count too. Absent when not reported.",
+			func(h record.Health) (float64, bool) { return given(h.ErrorLogEntries) }),
 	}
 }
 

@@ -30,6 +30,7 @@ func controllerMovements(later time.Time) []movement {
 		ofHealth("it is too hot", func(h *record.Health) {
 			h.CriticalWarnings = []record.CriticalWarning{record.CriticalTemperature}
 		}, "ssdprobe_nvme_critical_warning"),
+		ofHealth("its health log is blank", func(h *record.Health) { h.CriticalWarnings = nil }, "ssdprobe_nvme_critical_warning"),
 		ofHealth("warmer", func(h *record.Health) { h.Temperatures[2].Celsius++ }, "ssdprobe_nvme_temperature_celsius"),
 		ofHealth("fewer spares", func(h *record.Health) { h.AvailableSpare = new(0.5) }, "ssdprobe_nvme_available_spare_ratio"),
 		ofHealth("another threshold", func(h *record.Health) { h.AvailableSpareThreshold = new(0.05) }, "ssdprobe_nvme_available_spare_threshold_ratio"),
@@ -46,12 +47,12 @@ func controllerMovements(later time.Time) []movement {
 		ofHealth("written", func(h *record.Health) { *h.DataWrittenBytes += 512_000 }, "ssdprobe_nvme_data_written_bytes_total"),
 		ofHealth("a read", func(h *record.Health) { *h.HostReadCommands++ }, "ssdprobe_nvme_host_read_commands_total"),
 		ofHealth("a write", func(h *record.Health) { *h.HostWriteCommands++ }, "ssdprobe_nvme_host_write_commands_total"),
-		ofHealth("busy", func(h *record.Health) { h.ControllerBusy += time.Minute }, "ssdprobe_nvme_controller_busy_seconds_total"),
+		ofHealth("busy", func(h *record.Health) { *h.ControllerBusy += time.Minute }, "ssdprobe_nvme_controller_busy_seconds_total"),
 		ofHealth("switched on", func(h *record.Health) { *h.PowerCycles++ }, "ssdprobe_nvme_power_cycles_total"),
 		ofHealth("an hour on", func(h *record.Health) { *h.PowerOn += time.Hour }, "ssdprobe_nvme_power_on_seconds_total"),
 		ofHealth("power lost", func(h *record.Health) { *h.UnsafeShutdowns++ }, "ssdprobe_nvme_unsafe_shutdowns_total"),
 		ofHealth("damaged", func(h *record.Health) { *h.MediaErrors++ }, "ssdprobe_nvme_media_errors_total"),
-		ofHealth("refused", func(h *record.Health) { h.ErrorLogEntries++ }, "ssdprobe_nvme_error_log_entries_total"),
+		ofHealth("refused", func(h *record.Health) { *h.ErrorLogEntries++ }, "ssdprobe_nvme_error_log_entries_total"),
 		ofHealth("warm for long", func(h *record.Health) { *h.WarningTemperatureTime += time.Minute }, "ssdprobe_nvme_warning_temperature_seconds_total"),
 		ofHealth("hot for long", func(h *record.Health) { *h.CriticalTemperatureTime += time.Minute }, "ssdprobe_nvme_critical_temperature_seconds_total"),
 		ofHealth("throttles", func(h *record.Health) { h.Throttling[0].Transitions++ }, "ssdprobe_nvme_thermal_transitions_total"),

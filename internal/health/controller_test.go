@@ -50,6 +50,7 @@ func TestHealthOfAnEmulatedController(t *testing.T) {
 		Temperatures:     []record.Temperature{{Sensor: "composite", Celsius: 50}},
 		DataReadBytes:    new(uint64(9 * 512_000)), DataWrittenBytes: new(uint64(13 * 512_000)),
 		HostReadCommands: new(uint64(70)), HostWriteCommands: new(uint64(13)),
+		ControllerBusy: new(time.Duration), ErrorLogEntries: new(uint64(0)),
 		WarningTemperatureTime: new(time.Duration), CriticalTemperatureTime: new(time.Duration),
 		Features: record.Features{
 			Coalescing: &record.Coalescing{Threshold: 1}, WriteCache: new(true), AllocatedQueues: new(64),
@@ -141,7 +142,7 @@ func TestHealthOfAFullController(t *testing.T) {
 		AvailableSpare:   new(0.97), AvailableSpareThreshold: new(0.10), PercentageUsed: new(1.05),
 		DataReadBytes:    new(uint64(math.MaxUint64)), // the largest value that fits
 		HostReadCommands: new(uint64(31574523925)), HostWriteCommands: new(uint64(5)),
-		ControllerBusy: 12345 * time.Minute, PowerOn: new(10846 * time.Hour), MediaErrors: new(uint64(3)), ErrorLogEntries: math.MaxUint64,
+		ControllerBusy: new(12345 * time.Minute), PowerOn: new(10846 * time.Hour), MediaErrors: new(uint64(3)), ErrorLogEntries: new(uint64(math.MaxUint64)),
 		WarningTemperatureTime: new(30 * time.Minute),
 		Throttling:             []record.Throttling{{Level: "light", Transitions: 11}, {Level: "heavy", Time: time.Minute}},
 		Features: record.Features{

@@ -80,11 +80,12 @@ func degrees(t *nvme.Celsius) *int {
 
 // ofSMART converts the SMART log, without the values that the controller does not really report.
 func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
-	h := record.Health{
-		CriticalWarnings: criticalWarnings(s),
-		Temperatures:     temperatures(s),
-		ControllerBusy:   span(s.ControllerBusyMinutes.Times(60)), ErrorLogEntries: whole(s.ErrorLogEntries),
+	h := record.Health{Temperatures: temperatures(s)}
+	if s == (nvme.SMART{}) { // from a volume in a cloud, and from drives that mean something else by the command
+		return h
 	}
+	h.CriticalWarnings = criticalWarnings(s)
+	h.ControllerBusy, h.ErrorLogEntries = new(span(s.ControllerBusyMinutes.Times(60))), new(whole(s.ErrorLogEntries))
 	// Volumes in clouds, and those that Linux exports, leave most of the log at 0. A real drive has spare blocks or a threshold
 	// for them, and was switched on at least once.
 	none := nvme.Uint128{}

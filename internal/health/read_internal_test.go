@@ -43,15 +43,19 @@ func TestWarningsOfEnduranceGroups(t *testing.T) {
 	}
 }
 
-// Volumes of Amazon, and drives that Linux exports, fill in little of the log. What they leave at 0 is not known: neither
-// is a volume unworn, nor was it never switched on.
+// Volumes of Amazon, and drives that Linux exports, fill in little of the log or nothing. What they leave at 0 is not known:
+// neither is a volume unworn, nor was it never switched on. A blank log does not say that all is well.
 func TestALogThatIsNotFilledIn(t *testing.T) {
 	h := ofSMART(nvme.SMART{}, nvme.Controller{})
-	assert.Equal(t, record.Health{CriticalWarnings: []record.CriticalWarning{}, Temperatures: []record.Temperature{}}, h)
+	assert.Equal(t, record.Health{Temperatures: []record.Temperature{}}, h)
+	warm := nvme.Celsius(80)
+	h = ofSMART(nvme.SMART{}, nvme.Controller{WarningTemperature: &warm, CriticalTemperature: &warm, HostThermalManagement: true})
+	assert.Equal(t, record.Health{Temperatures: []record.Temperature{}}, h)
 
 	exported := ofSMART(nvme.SMART{HostReadCommands: nvme.Uint128{Low: 7}, DataReadBytes: &nvme.Uint128{Low: 512_000}}, nvme.Controller{})
 	assert.Equal(t, record.Health{
 		CriticalWarnings: []record.CriticalWarning{}, Temperatures: []record.Temperature{},
+		ControllerBusy: new(time.Duration), ErrorLogEntries: new(uint64(0)),
 		HostReadCommands: new(uint64(7)), HostWriteCommands: new(uint64(0)), DataReadBytes: new(uint64(512_000)), DataWrittenBytes: new(uint64(0)),
 	}, exported)
 

@@ -44,8 +44,8 @@ type Health struct {
 	Time     time.Time          `json:"time"`
 	Identity ControllerIdentity `json:"identity"`
 
-	// CriticalWarnings lists the warnings that are set.
-	CriticalWarnings []CriticalWarning `json:"critical_warnings"`
+	// CriticalWarnings lists the warnings that are set. It is nil for a drive whose health log is blank, which is not to be well.
+	CriticalWarnings []CriticalWarning `json:"critical_warnings,omitzero"`
 	Temperatures     []Temperature     `json:"temperatures"`
 
 	// AvailableSpare and its threshold are shares from 0 to 1. PercentageUsed is the used share of the life that the
@@ -60,12 +60,12 @@ type Health struct {
 	DataWrittenBytes  *uint64        `json:"data_written_bytes,omitempty"`
 	HostReadCommands  *uint64        `json:"host_read_commands,omitempty"`
 	HostWriteCommands *uint64        `json:"host_write_commands,omitempty"`
-	ControllerBusy    time.Duration  `json:"controller_busy_ns"` // whole minutes
+	ControllerBusy    *time.Duration `json:"controller_busy_ns,omitempty"` // whole minutes
 	PowerCycles       *uint64        `json:"power_cycles,omitempty"`
 	PowerOn           *time.Duration `json:"power_on_ns,omitempty"` // whole hours
 	UnsafeShutdowns   *uint64        `json:"unsafe_shutdowns,omitempty"`
 	MediaErrors       *uint64        `json:"media_errors,omitempty"`
-	ErrorLogEntries   uint64         `json:"error_log_entries"`
+	ErrorLogEntries   *uint64        `json:"error_log_entries,omitempty"`
 
 	// The time that the drive spent above its warning and its critical temperature, in whole minutes.
 	WarningTemperatureTime  *time.Duration `json:"warning_temperature_ns,omitempty"`

@@ -42,7 +42,7 @@ func healthFacts(h record.Health) document.Facts {
 		{Name: "life used", Value: given(h.PercentageUsed, units.Percent)},
 		movedFact("read", true, h.DataReadBytes, h.HostReadCommands),
 		movedFact("written", false, h.DataWrittenBytes, h.HostWriteCommands),
-		{Name: "busy", Value: lasted(h.ControllerBusy), Detail: true},
+		{Name: "busy", Value: given(h.ControllerBusy, lasted), Detail: true},
 		{Name: "power on", Value: given(h.PowerOn, hours)},
 		{Name: "power cycles", Value: given(h.PowerCycles, units.Count), Detail: true},
 		{Name: "unsafe shutdowns", Value: given(h.UnsafeShutdowns, units.Count)},
@@ -51,7 +51,7 @@ func healthFacts(h record.Health) document.Facts {
 		{Name: "media dies", Value: given(h.MediaDies, func(d record.MediaDies) string {
 			return fmt.Sprintf("%d of %d offline, up to %d tolerated", d.Offline, d.Total, d.Tolerated)
 		})},
-		{Name: "error log", Value: units.Plural(h.ErrorLogEntries, "entry"), Detail: true},
+		{Name: "error log", Value: given(h.ErrorLogEntries, func(n uint64) string { return units.Plural(n, "entry") }), Detail: true},
 		{Name: "heat", Value: listed(
 			given(h.WarningTemperatureTime, func(d time.Duration) string { return lasted(d) + " above the warning temperature" }),
 			given(h.CriticalTemperatureTime, func(d time.Duration) string { return lasted(d) + " above the critical one" })), Detail: true},

@@ -37,7 +37,7 @@ func TestSmartOfADriveInTrouble(t *testing.T) {
 		{Code: record.WarnWorn, Text: "104 % of the rated endurance is used"},
 	}
 	h := c.Health
-	h.AvailableSpare, h.PercentageUsed, h.MediaErrors, h.ErrorLogEntries = new(0.05), new(1.04), new(uint64(1)), math.MaxUint64
+	h.AvailableSpare, h.PercentageUsed, h.MediaErrors, h.ErrorLogEntries = new(0.05), new(1.04), new(uint64(1)), new(uint64(math.MaxUint64))
 	h.DataReadBytes, h.UnsafeShutdowns = nil, new(uint64(1))
 	h.SelfTests = []record.SelfTest{{
 		Kind: record.SelfTestExtended, Outcome: "failed in one segment", Failed: true, PowerOn: 11020 * time.Hour,

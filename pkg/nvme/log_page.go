@@ -55,8 +55,8 @@ type LogPageRequest struct {
 	Identifier uint16
 	// UUIDIndex says which organisation defines the vendor specific page; 0 means the drive's vendor.
 	UUIDIndex uint8
-	// RetainEvents keeps the events that the page reports, so that others who wait for
-	// them still receive them (RAE).
+	// RetainEvents keeps what the controller saved with its event, such as its own telemetry (RAE, from
+	// revision 1.3 on). Set it for such pages only: some drives answer the SMART log with zeros then.
 	RetainEvents bool
 }
 
@@ -93,10 +93,7 @@ func (d *Device) log(r LogPageRequest) ([]byte, error) {
 	return d.readLog(r)
 }
 
-// readLog reads a log page without clearing its events. The bit that retains them was
-// added in revision 1.3; before, it is reserved.
 func (d *Device) readLog(r LogPageRequest) ([]byte, error) {
-	r.RetainEvents = d.controller.Version.AtLeast(1, 3)
 	return d.read(LogPageCommand(r), r.Bytes)
 }
 

@@ -33,7 +33,7 @@ func (d *Device) ControllerTelemetry() (TelemetryHeader, error) {
 }
 
 func (d *Device) telemetry(page LogPage) (TelemetryHeader, error) {
-	data, err := d.log(LogPageRequest{Page: page, Bytes: telemetryHeaderBytes})
+	data, err := d.log(LogPageRequest{Page: page, Bytes: telemetryHeaderBytes, RetainEvents: true})
 	if err != nil {
 		return TelemetryHeader{}, err
 	}

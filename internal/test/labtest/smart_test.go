@@ -86,7 +86,7 @@ func compareHealth(t *testing.T, log, identify fields, got record.Health) {
 		Temperatures:     []record.Temperature{{Sensor: record.CompositeSensor, Celsius: int(log.number(t, "temperature")) - freezing}},
 		DataReadBytes:    bytes("data_units_read"), DataWrittenBytes: bytes("data_units_written"),
 		HostReadCommands: known("host_read_commands"), HostWriteCommands: known("host_write_commands"),
-		ControllerBusy: *minutes("controller_busy_time"), ErrorLogEntries: log.number(t, "num_err_log_entries"),
+		ControllerBusy: minutes("controller_busy_time"), ErrorLogEntries: new(log.number(t, "num_err_log_entries")),
 		PowerCycles: known("power_cycles"), UnsafeShutdowns: known("unsafe_shutdowns"), MediaErrors: known("media_errors"),
 		WarningTemperatureTime: minutes("warning_temp_time"), CriticalTemperatureTime: minutes("critical_comp_time"),
 		Features: got.Features, Namespaces: got.Namespaces, // compared elsewhere
