@@ -68,13 +68,17 @@ func stateFamilies() []family[record.Controller] {
 			func(c record.Controller) (float64, bool) { return moment(c.LastRead) }),
 		metric("ssdprobe_nvme_critical_warning", gauge, []string{"condition"},
 			"1 if the drive reports this critical warning, else 0. condition is one of "+
-				"available_spare, temperature, reliability, read_only, volatile_memory_backup, persistent_memory. Absent when the drive's health log is blank.",
+				"available_spare, temperature, reliability, read_only, volatile_memory_backup, persistent_memory; or rated_endurance, which is never 0, "+
+				"in place of reliability, if the rated endurance is used and the drive has neither media errors nor few spare blocks. Absent when the drive's health log is blank.",
 			healthy(func(h record.Health, emit emit) {
 				if h.CriticalWarnings == nil {
 					return
 				}
 				for _, w := range record.CriticalWarnings() {
 					emit(boolean(slices.Contains(h.CriticalWarnings, w)), string(w))
+				}
+				if slices.Contains(h.CriticalWarnings, record.CriticalEndurance) {
+					emit(1, string(record.CriticalEndurance))
 				}
 			})),
 		metric("ssdprobe_nvme_temperature_celsius", gauge, []string{"sensor"},

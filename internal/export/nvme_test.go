@@ -30,6 +30,9 @@ func controllerMovements(later time.Time) []movement {
 		ofHealth("it is too hot", func(h *record.Health) {
 			h.CriticalWarnings = []record.CriticalWarning{record.CriticalTemperature}
 		}, "ssdprobe_nvme_critical_warning"),
+		ofHealth("its endurance is used", func(h *record.Health) {
+			h.CriticalWarnings = []record.CriticalWarning{record.CriticalEndurance}
+		}, "ssdprobe_nvme_critical_warning"),
 		ofHealth("its health log is blank", func(h *record.Health) { h.CriticalWarnings = nil }, "ssdprobe_nvme_critical_warning"),
 		ofHealth("warmer", func(h *record.Health) { h.Temperatures[2].Celsius++ }, "ssdprobe_nvme_temperature_celsius"),
 		ofHealth("fewer spares", func(h *record.Health) { h.AvailableSpare = new(0.5) }, "ssdprobe_nvme_available_spare_ratio"),

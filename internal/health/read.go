@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -107,6 +108,9 @@ func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 	}
 	h.PowerCycles, h.UnsafeShutdowns = known(s.PowerCycles, false), known(s.UnsafeShutdowns, switched)
 	h.MediaErrors = known(s.MediaErrors, media || switched)
+	if i := slices.Index(h.CriticalWarnings, record.CriticalReliability); i >= 0 && onlyUsedUp(h) {
+		h.CriticalWarnings[i] = record.CriticalEndurance
+	}
 	// The kernel reads every drive that it finds.
 	used := s.HostReadCommands != none || s.HostWriteCommands != none || s.DataReadBytes != nil || s.DataWrittenBytes != nil
 	h.HostReadCommands, h.HostWriteCommands = known(s.HostReadCommands, used), known(s.HostWriteCommands, used)
@@ -126,6 +130,12 @@ func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 		}
 	}
 	return h
+}
+
+// onlyUsedUp reports whether the rated endurance of a drive is used, and nothing else is known to be wrong with its media.
+func onlyUsedUp(h record.Health) bool {
+	return h.PercentageUsed != nil && *h.PercentageUsed >= 1 && h.MediaErrors != nil && *h.MediaErrors == 0 &&
+		!fewSpares(h) && !slices.Contains(h.CriticalWarnings, record.CriticalSpare)
 }
 
 // criticalWarnings includes what is true of an endurance group only: the bits for that have the same places.

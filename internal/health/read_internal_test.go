@@ -43,6 +43,29 @@ func TestWarningsOfEnduranceGroups(t *testing.T) {
 	}
 }
 
+// Samsung and others set the bit of reliability when the rated endurance is used. That alone is no reason to replace a drive at once.
+func TestADriveThatIsOnlyUsedUp(t *testing.T) {
+	usedUp := nvme.SMART{CriticalWarnings: nvme.WarningReliability, AvailableSpare: 100, AvailableSpareThreshold: 10, PercentageUsed: 100}
+	for name, c := range map[string]struct {
+		change func(*nvme.SMART)
+		want   []record.CriticalWarning
+	}{
+		"only that":                   {func(*nvme.SMART) {}, []record.CriticalWarning{record.CriticalEndurance}},
+		"long ago":                    {func(s *nvme.SMART) { s.PercentageUsed = 255 }, []record.CriticalWarning{record.CriticalEndurance}},
+		"as many spares as allowed":   {func(s *nvme.SMART) { s.AvailableSpare = 10 }, []record.CriticalWarning{record.CriticalEndurance}},
+		"not quite":                   {func(s *nvme.SMART) { s.PercentageUsed = 99 }, []record.CriticalWarning{record.CriticalReliability}},
+		"and with an error":           {func(s *nvme.SMART) { s.MediaErrors.Low = 1 }, []record.CriticalWarning{record.CriticalReliability}},
+		"and with few spares":         {func(s *nvme.SMART) { s.AvailableSpare = 9 }, []record.CriticalWarning{record.CriticalReliability}},
+		"and with few, as it says":    {func(s *nvme.SMART) { s.CriticalWarnings |= nvme.WarningSpare }, []record.CriticalWarning{record.CriticalSpare, record.CriticalReliability}},
+		"and it counts no errors":     {func(s *nvme.SMART) { s.AvailableSpare, s.AvailableSpareThreshold = 0, 0 }, []record.CriticalWarning{record.CriticalReliability}},
+		"and it says nothing of that": {func(s *nvme.SMART) { s.CriticalWarnings = 0 }, []record.CriticalWarning{}},
+	} {
+		s := usedUp
+		c.change(&s)
+		assert.Equal(t, c.want, ofSMART(s, nvme.Controller{}).CriticalWarnings, name)
+	}
+}
+
 // Volumes of Amazon, and drives that Linux exports, fill in little of the log or nothing. What they leave at 0 is not known:
 // neither is a volume unworn, nor was it never switched on. A blank log does not say that all is well.
 func TestALogThatIsNotFilledIn(t *testing.T) {

@@ -32,13 +32,19 @@ func (r *Recent) Warnings(now record.Health) []record.Warning {
 		list = append(list, record.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 	}
 	for _, w := range now.CriticalWarnings {
-		warn(record.WarnDriveCritical, "%s", criticalText(w, now))
+		if w != record.CriticalEndurance { // said with the wear
+			warn(record.WarnDriveCritical, "%s", criticalText(w, now))
+		}
 	}
 	if fewSpares(now) {
 		warn(record.WarnFewSpares, "%.0f %% of its spare blocks are left, fewer than its threshold of %.0f %%", 100**now.AvailableSpare, 100**now.AvailableSpareThreshold)
 	}
 	if now.PercentageUsed != nil && *now.PercentageUsed > nearlyWorn {
-		warn(record.WarnWorn, wornText, 100**now.PercentageUsed)
+		text := wornText
+		if slices.Contains(now.CriticalWarnings, record.CriticalEndurance) {
+			text += "; " + criticalText(record.CriticalEndurance, now)
+		}
+		warn(record.WarnWorn, text, 100**now.PercentageUsed)
 	}
 	list = slices.Concat(list, selfTestWarnings(now), mediaDiesWarnings(now))
 	before := r.add(now)
@@ -111,6 +117,8 @@ func criticalText(w record.CriticalWarning, h record.Health) string {
 			": the drive slows down or stops to protect itself; look at airflow, heat sink and fans"
 	case record.CriticalReliability:
 		return "the drive calls itself unreliable because of media or internal errors: copy what is on it, and replace it"
+	case record.CriticalEndurance:
+		return "the drive calls itself unreliable, probably because of that: it has no media errors and spare blocks enough"
 	case record.CriticalReadOnly:
 		return "all media are read-only now, usually at the end of the drive's life: copy what is on it, and replace it"
 	case record.CriticalBackup:

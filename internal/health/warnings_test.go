@@ -46,7 +46,10 @@ func TestWarnings(t *testing.T) {
 			n.CriticalWarnings = []record.CriticalWarning{record.CriticalPersistentMemory}
 		},
 			record.WarnDriveCritical, []string{"persistent memory region"}, true},
-		"worn":             {func(_, n *record.Health) { n.PercentageUsed = new(0.91) }, record.WarnWorn, []string{"91 %"}, false},
+		"worn": {func(_, n *record.Health) { n.PercentageUsed = new(0.91) }, record.WarnWorn, []string{"91 %"}, false},
+		"used up": {func(_, n *record.Health) {
+			n.CriticalWarnings, n.PercentageUsed = []record.CriticalWarning{record.CriticalEndurance}, new(1.0)
+		}, record.WarnWorn, []string{"100 % of the rated endurance is used; the drive calls itself unreliable, probably because of that"}, false},
 		"throttles longer": {func(_, n *record.Health) { n.Throttling[0].Time += 7 * time.Second }, record.WarnThrottling, []string{"light throttling for 7s"}, false},
 		"throttles lightly, then heavily": {func(_, n *record.Health) {
 			n.Throttling[0].Time += time.Second

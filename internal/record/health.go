@@ -108,9 +108,12 @@ const (
 	CriticalReadOnly         CriticalWarning = "read_only"
 	CriticalBackup           CriticalWarning = "volatile_memory_backup"
 	CriticalPersistentMemory CriticalWarning = "persistent_memory"
+	// CriticalEndurance stands in place of CriticalReliability when the reason is most likely that the rated endurance is used:
+	// some makers set that bit then, though the drive may work for years.
+	CriticalEndurance CriticalWarning = "rated_endurance"
 )
 
-// CriticalWarnings lists all critical warnings.
+// CriticalWarnings lists the critical warnings of the health log, in the order of their bits.
 func CriticalWarnings() []CriticalWarning {
 	return []CriticalWarning{
 		CriticalSpare, CriticalTemperature, CriticalReliability, CriticalReadOnly, CriticalBackup, CriticalPersistentMemory,

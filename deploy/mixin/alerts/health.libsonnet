@@ -151,6 +151,9 @@ function(config) {
         summary: 'A drive is nearly worn out.',
         description: text.drive + |||
           is nearly worn out: {{ $value | humanizePercentage }} of the rated endurance is used. This figure may exceed 100 %.
+          {{- with printf "ssdprobe_nvme_critical_warning{cluster=%q,instance=%q,id=%q,controller=%q,condition=\"rated_endurance\"} == 1"
+          $labels.cluster $labels.instance $labels.id $labels.controller | query }}
+          It calls itself unreliable, probably because of that: it has no media errors and spare blocks enough.{{ end }}
           {{- with printf "{__name__=~\"ssdprobe_(nvme|drive)_percentage_used_ratio\",cluster=%q,instance=%q,id=%q,controller=%q} offset 30d"
           $labels.cluster $labels.instance $labels.id $labels.controller | query }}
           30 days ago it was {{ . | first | value | humanizePercentage }}.{{ end }}

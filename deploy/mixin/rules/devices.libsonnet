@@ -29,11 +29,11 @@ function(config) {
     // answers has not taken it back, so the value stays as long as the drive is there and health is not switched
     // off, also over a day in which nothing is scraped. Once it is taken back, by any controller of the drive, it is 0. SATA and
     // SAS drives have one verdict on themselves. While its reason is heat, it tells of nothing else: heat is no critical warning,
-    // and takes none back. Drives that never warned have no series.
+    // and takes none back. Nor is a rated endurance that is used: SsdprobeDriveWorn tells that. Drives that never warned have no series.
     {
       record: 'controller:ssdprobe_critical_warning:last',
       expr: |||
-        max by (cluster, job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!="temperature"} == 1)
+        max by (cluster, job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!~"temperature|rated_endurance"} == 1)
         or
         label_replace(1 + max by (cluster, job, instance, device, id) (ssdprobe_drive_smart_passed == 0 unless on (cluster, job, instance, device, id) ssdprobe_drive_too_hot == 1), "condition", "self_assessment", "", "")
         or
