@@ -153,17 +153,17 @@ func TestHealthOfAFullController(t *testing.T) {
 }
 
 // The log of a namespace that Linux exports over a network has few fields; a warning that no spare
-// blocks are left would be a false alarm.
+// blocks are left would be a false alarm. So would one of a threshold of 255 %, which some drives report.
 func TestSpareBlocksThatAreNotReported(t *testing.T) {
 	script := full(t) // its first answer is 97 and 10
-	for _, spare := range [][2]byte{{0, 10}, {100, 0}, {0, 0}} {
+	for _, spare := range [][2]byte{{0, 10}, {100, 0}, {0, 0}, {100, 100}, {101, 10}, {100, 101}, {100, 255}} {
 		smart := make([]byte, 512)
 		copy(smart[3:], spare[:])
 		script.On(smartLog()).Return(smart)
 	}
 	var opened atomic.Int32
 	c := health.NewController(nothing(t), "nvme0", opening(script, &opened))
-	for _, want := range [][2]*float64{{new(0.97), new(0.1)}, {new(0.0), new(0.1)}, {new(1.0), new(0.0)}, {}} {
+	for _, want := range [][2]*float64{{new(0.97), new(0.1)}, {new(0.0), new(0.1)}, {new(1.0), new(0.0)}, {}, {new(1.0), new(1.0)}, {nil, new(0.1)}, {new(1.0), nil}, {new(1.0), nil}} {
 		h, ok, err := c.Read(t.Context(), health.Timeout, []uint32{})
 		require.NoError(t, err)
 		require.True(t, ok)

@@ -98,7 +98,7 @@ func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 		return new(whole(counter))
 	}
 	if media {
-		h.AvailableSpare, h.AvailableSpareThreshold = new(s.AvailableSpare.Ratio()), new(s.AvailableSpareThreshold.Ratio())
+		h.AvailableSpare, h.AvailableSpareThreshold = share(s.AvailableSpare), share(s.AvailableSpareThreshold)
 	}
 	if media || s.PercentageUsed > 0 {
 		h.PercentageUsed = new(s.PercentageUsed.Ratio())
@@ -130,6 +130,14 @@ func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 		}
 	}
 	return h
+}
+
+// share returns a normalized percentage, nil for the reserved values above 100: some drives report a threshold of 255.
+func share(p nvme.Percent) *float64 {
+	if p > 100 {
+		return nil
+	}
+	return new(p.Ratio())
 }
 
 // onlyUsedUp reports whether the rated endurance of a drive is used, and nothing else is known to be wrong with its media.

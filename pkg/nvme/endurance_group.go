@@ -9,8 +9,8 @@ import (
 // Information log, log identifier 09h (Figure 219).
 type EnduranceGroup struct {
 	CriticalWarnings        EnduranceGroupWarnings
-	AvailableSpare          Percent
-	AvailableSpareThreshold Percent
+	AvailableSpare          Percent // values above 100 are reserved
+	AvailableSpareThreshold Percent // values above 100 are reserved
 	PercentageUsed          Percent // may exceed 100; 255 means more than 254
 
 	// EnduranceEstimateBytes is how much data can be written over the group's life under the

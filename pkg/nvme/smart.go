@@ -16,8 +16,8 @@ type SMART struct {
 	// TemperatureSensors holds the temperatures of sensors 1 to 8; nil for a sensor that does not exist.
 	TemperatureSensors [8]*Celsius
 
-	AvailableSpare          Percent
-	AvailableSpareThreshold Percent
+	AvailableSpare          Percent // values above 100 are reserved
+	AvailableSpareThreshold Percent // values above 100 are reserved; some drives report 255
 	PercentageUsed          Percent // may exceed 100; 255 means more than 254
 	// EnduranceGroupWarnings combines the warnings of all endurance groups.
 	EnduranceGroupWarnings EnduranceGroupWarnings
