@@ -30,7 +30,8 @@ type Controller struct {
 
 	TotalCapacityBytes       *Uint128 // TNVMCAP
 	UnallocatedCapacityBytes *Uint128 // UNVMCAP; nil also when nothing is unallocated
-	// NamespaceLimit is the highest possible namespace id, not the number of namespaces (NN).
+	// NamespaceLimit is the highest possible namespace id, not the number of namespaces (NN). Targets of Linux
+	// may have namespaces with higher ids.
 	NamespaceLimit uint32
 	// FormatsAll reports that Format NVM formats all namespaces, ErasesAll that erasing
 	// one namespace erases all of them (FNA bits 0 and 1).

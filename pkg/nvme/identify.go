@@ -104,9 +104,10 @@ func (d *Device) namespaceList(s IdentifyStructure, limit uint32) ([]uint32, err
 }
 
 // Namespace returns the size and format of a namespace. The error matches
-// [fs.ErrNotExist] when the namespace does not exist or is not active.
+// [fs.ErrNotExist] when the namespace does not exist or is not active. Ask for an id that
+// [Device.Namespaces] or the kernel names: a controller refuses one that it does not have.
 func (d *Device) Namespace(id uint32) (Namespace, error) {
-	if err := d.namespaceMayExist(id); err != nil {
+	if err := ofOneNamespace(id); err != nil {
 		return Namespace{}, err
 	}
 	data, err := d.read(IdentifyCommand(IdentifyNamespace, id), identifyBytes)
@@ -126,10 +127,14 @@ func (d *Device) Namespace(id uint32) (Namespace, error) {
 // NamespaceIdentifiers returns the permanent identifiers of a namespace: the Namespace
 // Identification Descriptor list, CNS 03h, which was added in revision 1.3.
 func (d *Device) NamespaceIdentifiers(id uint32) (NamespaceIdentifiers, error) {
-	if err := d.namespaceMayExist(id); err != nil {
+	if err := ofOneNamespace(id); err != nil {
 		return NamespaceIdentifiers{}, err
 	}
-	if !d.controller.Version.AtLeast(1, 3) {
+	c, err := d.supports()
+	if err != nil {
+		return NamespaceIdentifiers{}, err
+	}
+	if !c.Version.AtLeast(1, 3) {
 		return NamespaceIdentifiers{}, unsupported("namespace identification descriptors")
 	}
 	data, err := d.read(IdentifyCommand(IdentifyNamespaceIdentifiers, id), identifyBytes)
@@ -139,14 +144,11 @@ func (d *Device) NamespaceIdentifiers(id uint32) (NamespaceIdentifiers, error) {
 	return DecodeNamespaceIdentifiers(data)
 }
 
-// namespaceMayExist returns an error for ids that the controller would refuse.
-func (d *Device) namespaceMayExist(id uint32) error {
-	c, err := d.supports()
-	if err != nil {
-		return err
-	}
-	if id == 0 || id > c.NamespaceLimit {
-		return fmt.Errorf("identify namespace %d: ids are 1 to %d: %w", id, c.NamespaceLimit, fs.ErrNotExist)
+// ofOneNamespace returns an error for ids that no namespace has. The controller's limit is not asked: Linux lets the
+// administrator of a target give a namespace an id above it (nvmet_ns_make).
+func ofOneNamespace(id uint32) error {
+	if id == 0 || id == AllNamespaces {
+		return fmt.Errorf("identify namespace %d: want the id of one namespace: %w", id, fs.ErrNotExist)
 	}
 	return nil
 }

@@ -104,6 +104,21 @@ func TestNamespace(t *testing.T) {
 	assert.ErrorContains(t, err, "identify 00h of namespace 3: invalid namespace or format")
 }
 
+// TestANamespaceAboveTheLimit: nvmet takes any id for a namespace, and reports 1024 as its limit.
+func TestANamespaceAboveTheLimit(t *testing.T) {
+	page, err := os.ReadFile("testdata/captured/identify-namespace.bin")
+	require.NoError(t, err)
+	d, script := drive(t, map[int][]byte{offsetNN: {0, 4, 0, 0}})
+	for _, id := range []uint32{1025, nvme.AllNamespaces - 1} {
+		script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, id)).Return(page)
+		script.On(nvme.IdentifyCommand(nvme.IdentifyNamespaceIdentifiers, id)).Return([]byte{4, 1, 0, 0, 2})
+		_, err := d.Namespace(id)
+		require.NoError(t, err)
+		_, err = d.NamespaceIdentifiers(id)
+		require.NoError(t, err)
+	}
+}
+
 func TestNamespaceIdentifiers(t *testing.T) {
 	identifiers := nvme.IdentifyCommand(nvme.IdentifyNamespaceIdentifiers, 1)
 	d, script := drive(t, nil)
