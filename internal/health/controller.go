@@ -87,6 +87,9 @@ func (c *Controller) Read(ctx context.Context, timeout time.Duration, namespaces
 // gone reports whether the controller may have left or been reset, by an error of the driver. What it
 // refused then may have changed, unlike after an answer of the drive.
 func gone(err error) bool {
+	if errors.Is(err, nvme.ErrNotLive) || errors.Is(err, nvme.ErrCancelled) { // the driver may say so by a status, too
+		return true
+	}
 	var refused *nvme.StatusError
 	for _, other := range []error{fs.ErrPermission, errors.ErrUnsupported, context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, other) {

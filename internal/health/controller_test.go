@@ -281,12 +281,16 @@ func TestAnotherDriveTakesTheName(t *testing.T) {
 
 // A controller that could not be reached may have been reset, and then accept what it refused before.
 func TestWhatWasRefusedIsAskedAgainAfterAReset(t *testing.T) {
-	refusing, resetting := nvmetest.New(t), nvmetest.New(nil)
+	refusing, resetting, aborting, pathless := nvmetest.New(t), nvmetest.New(nil), nvmetest.New(nil), nvmetest.New(nil)
 	refusing.On(feature(nvme.FeaturePowerManagement)).Refuse(0x4002)
 	resetting.On(identify()).Fail(nvme.ErrCancelled)
+	aborting.On(identify()).Refuse(0x0371) // as the driver completes what it gives up
+	pathless.On(identify()).Refuse(0x4370)
 	for name, unreachable := range map[string]health.Open{
-		"when it was opened": func() (*nvme.Device, error) { return nil, nvme.ErrNotLive },
-		"when it was asked":  func() (*nvme.Device, error) { return nvme.NewDevice(resetting), nil },
+		"when it was opened":             func() (*nvme.Device, error) { return nil, nvme.ErrNotLive },
+		"when it was asked":              func() (*nvme.Device, error) { return nvme.NewDevice(resetting), nil },
+		"when it was asked, by a status": func() (*nvme.Device, error) { return nvme.NewDevice(aborting), nil },
+		"when it was not reached":        func() (*nvme.Device, error) { return nvme.NewDevice(pathless), nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := choosing{refusing, emulated(t)}

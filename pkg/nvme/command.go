@@ -68,6 +68,11 @@ func (c Command) String() string {
 	return s
 }
 
+// asks reports whether the command changes nothing.
+func (c Command) asks() bool {
+	return c.Opcode == OpcodeIdentify || c.Opcode == OpcodeGetLogPage || c.Opcode == OpcodeGetFeatures
+}
+
 // AllNamespaces is the namespace id that addresses the controller and all its namespaces.
 const AllNamespaces uint32 = 0xFFFFFFFF
 

@@ -116,7 +116,7 @@ func (d *Device) read(cmd Command, size int) ([]byte, error) {
 	return data, err
 }
 
-// send sends a command, unless the controller has refused it for good before.
+// send sends a command, unless it only asks for something, and the controller has refused it for good before.
 func (d *Device) send(cmd Command, data []byte) (result uint64, err error) {
 	return d.sendWithin(cmd, data, d.Timeout)
 }
@@ -134,7 +134,7 @@ func (d *Device) sendWithin(cmd Command, data []byte, timeout time.Duration) (re
 	}
 	if completion.Status != 0 {
 		refusal := &StatusError{Command: cmd, Status: completion.Status}
-		if refusal.final() {
+		if cmd.asks() && refusal.final() {
 			d.refused[cmd] = &StatusError{Command: cmd, Status: completion.Status, Remembered: true}
 		}
 		return 0, refusal

@@ -133,6 +133,32 @@ func TestRefusedCommandsAreNotRepeated(t *testing.T) {
 	}
 }
 
+// TestRefusedChangesAreTriedAgain: what forbids a change, such as a lock, may have ended.
+func TestRefusedChangesAreTriedAgain(t *testing.T) {
+	d, script := drive(t, map[int][]byte{offsetOACS: {2, 0}, offsetONCS: {0, 0}})
+	script.On(nvme.SetFeatureCommand(nvme.FeatureVolatileWriteCache, 1, nvme.UntilReset)).Refuse(0x4002).Result(0)
+	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, 1)).Return(namespacePage(1, 0, 0))
+	script.On(nvme.Command{Opcode: nvme.OpcodeFormatNVM, NamespaceID: 1, Dword10: 0x200}).Refuse(0x410A).Result(0)
+	for name, change := range map[string]func() error{
+		"a feature": func() error { return nvme.NewFeatureWriter(d).SetWriteCache(true, nvme.UntilReset) },
+		"a format":  func() error { return nvme.NewFormatter(d).Format(1, time.Hour) },
+	} {
+		var refusal *nvme.StatusError
+		require.ErrorAs(t, change(), &refusal, name)
+		require.NoError(t, change(), name)
+	}
+}
+
+// TestANamespaceMayChange: a namespace of another command set may be replaced by one that answers.
+func TestANamespaceMayChange(t *testing.T) {
+	d, script := drive(t, nil)
+	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, 1)).Refuse(0x412C).Return(namespacePage(1, 0, 0))
+	_, err := d.Namespace(1)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	_, err = d.Namespace(1)
+	require.NoError(t, err)
+}
+
 // TestANamespaceMayAppear: a Linux target refuses the identifiers of an id without a namespace for good
 // (nvmet_execute_identify_desclist), also if there is one later.
 func TestANamespaceMayAppear(t *testing.T) {

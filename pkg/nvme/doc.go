@@ -22,7 +22,7 @@
 //
 // It does not send commands that touch user data, except Format NVM of one namespace by a
 // [Formatter]. It has no Sanitize, firmware download or namespace management, and of the vendor
-// specific commands and log pages only the OCP SMART log. It does not repeat a command that a
+// specific commands and log pages only the OCP SMART log. It does not ask again for what a
 // controller refused for good. It reads neither sysfs nor a list of devices: the caller knows
 // the device node.
 //

@@ -110,14 +110,14 @@ func (e *StatusError) Is(target error) bool {
 
 // final reports whether sending the command again would only add to the error log: the controller lacks what it was
 // asked for, or it says "do not retry" and the reason lies in the command. Other reasons pass, whatever the controller says.
-// For example, one that ran out of memory, or is being started, says "internal error, do not retry".
+// For example, one that ran out of memory, or is being started, says "internal error, do not retry". A namespace of another
+// command set may give way to one with the same id.
 func (e *StatusError) final() bool {
-	if e.Is(errors.ErrUnsupported) {
-		return true
-	}
 	switch code := e.Status.code(); {
-	case code == selfTestInProgress:
+	case code == selfTestInProgress, code == invalidCommandSet:
 		return false
+	case e.Is(errors.ErrUnsupported):
+		return true
 	case e.Is(fs.ErrPermission), code.Type() == StatusCommandSpecific, code.Type() == StatusVendorSpecific:
 		return e.Status.DoNotRetry()
 	}
