@@ -38,7 +38,7 @@ func TestHealthOfAnEmulatedController(t *testing.T) {
 	require.True(t, ok)
 	assert.WithinDuration(t, time.Now(), h.Time, time.Minute)
 	h.Time = time.Time{}
-	namespace := record.NamespaceHealth{SizeBytes: 67108864, AllocatedBytes: 67108864, BlockBytes: 512}
+	namespace := record.NamespaceHealth{SizeBytes: 67108864, AllocatedBytes: new(uint64(67108864)), BlockBytes: 512}
 	namespaces := []record.NamespaceHealth{namespace, namespace, namespace}
 	namespaces[0].ID, namespaces[1].ID, namespaces[2].ID = 1, 2, 7
 	assert.Equal(t, record.Health{

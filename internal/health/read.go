@@ -43,7 +43,7 @@ func read(ctx context.Context, d *nvme.Device, namespaces []uint32) (h record.He
 		}
 		problems = append(problems, unlessUnsupported(feature(d, &h.Features)))
 	}
-	h.Namespaces, err = readNamespaces(ctx, d, namespaces)
+	h.Namespaces, err = readNamespaces(ctx, d, c, namespaces)
 	problems = append(problems, err)
 	for _, log := range []func(*nvme.Device, *record.Health) error{selfTests, mediaDies} {
 		if ctx.Err() != nil {
@@ -205,7 +205,7 @@ func span(seconds nvme.Uint128) time.Duration {
 
 // readNamespaces reads the namespaces with the given ids, or all active ones if ids is
 // nil. It leaves out namespaces that are gone.
-func readNamespaces(ctx context.Context, d *nvme.Device, ids []uint32) ([]record.NamespaceHealth, error) {
+func readNamespaces(ctx context.Context, d *nvme.Device, c nvme.Controller, ids []uint32) ([]record.NamespaceHealth, error) {
 	if ids == nil {
 		var err error
 		if ids, err = d.Namespaces(); err != nil {
@@ -229,10 +229,19 @@ func readNamespaces(ctx context.Context, d *nvme.Device, ids []uint32) ([]record
 			problems = append(problems, unlessUnsupported(err))
 		default:
 			list = append(list, record.NamespaceHealth{
-				ID: id, SizeBytes: whole(n.SizeBytes()), AllocatedBytes: whole(n.UtilizationBytes()),
+				ID: id, SizeBytes: whole(n.SizeBytes()), AllocatedBytes: allocated(n, c),
 				BlockBytes: n.Format.DataBytes, MetadataBytes: n.Format.MetadataBytes, Protection: n.Protection.Type,
 			})
 		}
 	}
 	return list, errors.Join(problems...)
+}
+
+// allocated returns how much of a namespace is in use. It is nil over a path without access (ANA), for which the
+// controller reports 0.
+func allocated(n nvme.Namespace, c nvme.Controller) *uint64 {
+	if c.AsymmetricAccess && n.UtilizationBlocks == 0 && n.CapacityBlocks > 0 {
+		return nil
+	}
+	return new(whole(n.UtilizationBytes()))
 }

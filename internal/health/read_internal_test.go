@@ -88,3 +88,15 @@ func TestALogThatIsNotFilledIn(t *testing.T) {
 	assert.Equal(t, new(uint64(0)), brandNew.UnsafeShutdowns)
 	assert.Equal(t, new(uint64(0)), brandNew.MediaErrors)
 }
+
+// A path of a namespace that is inaccessible (ANA) reports no block in use. That is not a namespace without data.
+func TestAllocationOverAPathWithoutAccess(t *testing.T) {
+	namespace := func(used uint64) nvme.Namespace {
+		return nvme.Namespace{SizeBlocks: 1000, CapacityBlocks: 1000, UtilizationBlocks: used, Format: nvme.LBAFormat{DataBytes: 512}}
+	}
+	paths := nvme.Controller{AsymmetricAccess: true}
+	assert.Nil(t, allocated(namespace(0), paths))
+	assert.Equal(t, new(uint64(512)), allocated(namespace(1), paths))
+	assert.Equal(t, new(uint64(0)), allocated(namespace(0), nvme.Controller{}))
+	assert.Equal(t, new(uint64(0)), allocated(nvme.Namespace{SizeBlocks: 1000}, paths), "nothing can be in use")
+}

@@ -176,7 +176,7 @@ func TestWarningsHaveTheLimitsOfTheAlerts(t *testing.T) {
 
 func TestNamespaceWarnings(t *testing.T) {
 	for allocated, warns := range map[uint64]bool{0: true, 499: true, 500: false, 1000: false} {
-		got := health.NamespaceWarnings(record.NamespaceHealth{SizeBytes: 1000, AllocatedBytes: allocated})
+		got := health.NamespaceWarnings(record.NamespaceHealth{SizeBytes: 1000, AllocatedBytes: &allocated})
 		assert.Equal(t, warns, len(got) == 1 && got[0].Code == record.WarnUnwritten, allocated)
 	}
 	assert.Empty(t, health.NamespaceWarnings(record.NamespaceHealth{}))

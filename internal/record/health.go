@@ -177,20 +177,21 @@ func (c Coalescing) String() string {
 
 // NamespaceHealth says how a namespace is formatted and how much of it is in use.
 type NamespaceHealth struct {
-	ID             uint32 `json:"id"`
-	SizeBytes      uint64 `json:"size_bytes"`
-	AllocatedBytes uint64 `json:"allocated_bytes"` // equals SizeBytes when the drive does not track allocation
-	BlockBytes     uint64 `json:"block_bytes"`
-	MetadataBytes  uint16 `json:"metadata_bytes,omitempty"` // per block
-	Protection     uint8  `json:"protection,omitempty"`     // type of end-to-end data protection, 1 to 3
+	ID        uint32 `json:"id"`
+	SizeBytes uint64 `json:"size_bytes"`
+	// AllocatedBytes equals SizeBytes when the drive does not track allocation. It is nil when that is not known.
+	AllocatedBytes *uint64 `json:"allocated_bytes,omitempty"`
+	BlockBytes     uint64  `json:"block_bytes"`
+	MetadataBytes  uint16  `json:"metadata_bytes,omitempty"` // per block
+	Protection     uint8   `json:"protection,omitempty"`     // type of end-to-end data protection, 1 to 3
 }
 
-// AllocatedRatio returns the share (0 to 1) of the namespace that holds data, or false when its size is not known.
+// AllocatedRatio returns the share (0 to 1) of the namespace that holds data, or false when that is not known.
 func (n NamespaceHealth) AllocatedRatio() (float64, bool) {
-	if n.SizeBytes == 0 {
+	if n.SizeBytes == 0 || n.AllocatedBytes == nil {
 		return 0, false
 	}
-	return float64(n.AllocatedBytes) / float64(n.SizeBytes), true
+	return float64(*n.AllocatedBytes) / float64(n.SizeBytes), true
 }
 
 // DiskHealth is what a SATA or SAS drive reports about itself. Values that it does not report are nil.

@@ -35,9 +35,11 @@ func TestControllersOf(t *testing.T) {
 }
 
 func TestAllocatedRatio(t *testing.T) {
-	ratio, ok := record.NamespaceHealth{SizeBytes: 1000, AllocatedBytes: 250}.AllocatedRatio()
+	ratio, ok := record.NamespaceHealth{SizeBytes: 1000, AllocatedBytes: new(uint64(250))}.AllocatedRatio()
 	assert.True(t, ok)
 	assert.Equal(t, 0.25, ratio)
-	_, ok = record.NamespaceHealth{}.AllocatedRatio()
-	assert.False(t, ok)
+	for _, unknown := range []record.NamespaceHealth{{}, {SizeBytes: 1000}, {AllocatedBytes: new(uint64(0))}} {
+		_, ok = unknown.AllocatedRatio()
+		assert.False(t, ok)
+	}
 }

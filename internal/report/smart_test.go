@@ -49,7 +49,7 @@ func TestSmartOfADriveInTrouble(t *testing.T) {
 	h.Features.Coalescing = &record.Coalescing{Threshold: 11, Time: 200 * time.Microsecond}
 	h.Features.AutonomousPower, h.Features.PowerState, h.Features.WriteCache = new(true), new(3), new(true)
 	h.Namespaces = []record.NamespaceHealth{
-		{ID: 1, SizeBytes: 1e12, AllocatedBytes: 1e10, BlockBytes: 4096, MetadataBytes: 8, Protection: 1}, {ID: 7},
+		{ID: 1, SizeBytes: 1e12, AllocatedBytes: new(uint64(1e10)), BlockBytes: 4096, MetadataBytes: 8, Protection: 1}, {ID: 7},
 	}
 	c.Interrupts.Queues = c.Interrupts.Queues[:2]
 	c.Interrupts.Queues[1].CPUs = ""

@@ -66,6 +66,7 @@ func TestControllerAgreesWithNVMeCLI(t *testing.T) {
 	assert.Equal(t, new(uint64(4096)<<want.MDTS), got.MaximumTransferBytes)
 	assert.Equal(t, FirmwareSupport{Slots: want.FRMW >> 1 & 7, FirstSlotReadOnly: want.FRMW&1 != 0}, got.Firmware)
 	assert.Equal(t, want.CMIC&2 != 0, got.MultipleControllers)
+	assert.Equal(t, want.CMIC&8 != 0, got.AsymmetricAccess)
 	assert.Equal(t, want.VWC&1 != 0, got.VolatileWriteCache)
 	assert.Equal(t, want.APSTA&1 != 0, got.AutonomousPowerStates)
 	assert.Equal(t, want.HCTMA&1 != 0, got.HostThermalManagement)

@@ -22,6 +22,8 @@ type Controller struct {
 	// MultipleControllers reports whether the subsystem may have more than one
 	// controller (CMIC bit 1).
 	MultipleControllers bool
+	// AsymmetricAccess reports that the controller may reach a namespace worse than others do, or not at all (CMIC bit 3).
+	AsymmetricAccess bool
 	// MaximumTransferBytes is the largest transfer that is allowed with any host page
 	// size; nil means no limit (MDTS).
 	MaximumTransferBytes *uint64
@@ -119,6 +121,7 @@ func DecodeController(b []byte) (Controller, error) {
 		Type:              ControllerType(p[111]),
 
 		MultipleControllers:  p[76]&2 != 0,
+		AsymmetricAccess:     p[76]&8 != 0,
 		MaximumTransferBytes: maximumTransfer(p[77]),
 		MessageBased:         p.u32(1792) != 0,
 

@@ -12,7 +12,7 @@ type Namespace struct {
 	SizeBlocks     uint64 // NSZE
 	CapacityBlocks uint64 // NCAP, at most SizeBlocks
 	// UtilizationBlocks is the number of allocated blocks (NUSE). Controllers that do
-	// not track it report CapacityBlocks.
+	// not track it report CapacityBlocks; those with AsymmetricAccess report 0 while they do not reach the namespace.
 	UtilizationBlocks uint64
 	CapacityBytes     *Uint128 // NVMCAP; nil when not reported
 

@@ -90,6 +90,7 @@ func TestControllerOffsets(t *testing.T) {
 		{"FR", 64, fr, func(c *c) { c.FirmwareRevision = firmware }},
 		{"IEEE", 73, count(3), func(c *c) { c.OUI = count3 }},
 		{"CMIC", 76, []byte{2}, func(c *c) { c.MultipleControllers = true }},
+		{"CMIC, asymmetric access", 76, []byte{8}, func(c *c) { c.AsymmetricAccess = true }},
 		{"MDTS", 77, []byte{5}, func(c *c) { c.MaximumTransferBytes = new(uint64(128 << 10)) }},
 		{"MDTS beyond 64 bits", 77, []byte{255}, func(c *c) { c.MaximumTransferBytes = new(uint64(1 << 63)) }},
 		{"CNTLID", 78, count(2), func(c *c) { c.ControllerID = count2 }},

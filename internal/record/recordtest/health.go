@@ -67,7 +67,7 @@ func health(serial string) *record.Health {
 			Coalescing: &record.Coalescing{Threshold: 1}, WriteCache: &on, AllocatedQueues: &allocated, IOQueues: &queues, PollQueues: &polled,
 			PowerState: &power, AutonomousPower: &autonomous,
 		},
-		Namespaces: []record.NamespaceHealth{{ID: 1, SizeBytes: 3840755982336, AllocatedBytes: 3187827465338, BlockBytes: 512}},
+		Namespaces: []record.NamespaceHealth{{ID: 1, SizeBytes: 3840755982336, AllocatedBytes: new(uint64(3187827465338)), BlockBytes: 512}},
 	}
 }
 

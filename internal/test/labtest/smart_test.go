@@ -196,7 +196,7 @@ func testFeatures(t *testing.T, m *lab.Machine) {
 		blocks, blockBytes := namespaceSize(t, m, disk(t, m, plain).Node())
 		used := nvme(t, m, "id-ns", disk(t, m, plain).Node()).number(t, "nuse")
 		assert.Equal(t, []record.NamespaceHealth{{
-			ID: 1, SizeBytes: blocks * blockBytes, AllocatedBytes: used * blockBytes, BlockBytes: blockBytes,
+			ID: 1, SizeBytes: blocks * blockBytes, AllocatedBytes: new(used * blockBytes), BlockBytes: blockBytes,
 		}}, shown.Namespaces)
 		return want
 	}
