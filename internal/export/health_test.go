@@ -30,7 +30,8 @@ func TestEveryFieldOfHealthIsExported(t *testing.T) {
 	}
 	nvme := func() record.Health {
 		h := *recordtest.Snapshot().Controllers[0].Health
-		h.CriticalWarnings = record.CriticalWarnings()
+		h.CriticalWarnings = record.CriticalWarnings()[:3]
+		h.GroupWarnings = []record.CriticalWarning{record.CriticalReadOnly}
 		return h
 	}
 	with := func(h record.Health) func(*record.Controller) {

@@ -67,7 +67,7 @@ func stateFamilies() []family[record.Controller] {
 			"Time when the health of the controller was last read, in seconds since 1970. It stops advancing when readings fail; the other health series are absent then.",
 			func(c record.Controller) (float64, bool) { return moment(c.LastRead) }),
 		metric("ssdprobe_nvme_critical_warning", gauge, []string{"condition"},
-			"1 if the drive reports this critical warning, else 0. condition is one of "+
+			"1 if the drive reports this critical warning, of itself or of an endurance group, else 0. condition is one of "+
 				"available_spare, temperature, reliability, read_only, volatile_memory_backup, persistent_memory; or rated_endurance, which is never 0, "+
 				"in place of reliability, if the rated endurance is used and the drive has neither media errors nor few spare blocks. Absent when the drive's health log is blank.",
 			healthy(func(h record.Health, emit emit) {
@@ -75,9 +75,9 @@ func stateFamilies() []family[record.Controller] {
 					return
 				}
 				for _, w := range record.CriticalWarnings() {
-					emit(boolean(slices.Contains(h.CriticalWarnings, w)), string(w))
+					emit(boolean(h.Warns(w)), string(w))
 				}
-				if slices.Contains(h.CriticalWarnings, record.CriticalEndurance) {
+				if h.Warns(record.CriticalEndurance) {
 					emit(1, string(record.CriticalEndurance))
 				}
 			})),

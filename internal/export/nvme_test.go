@@ -30,6 +30,9 @@ func controllerMovements(later time.Time) []movement {
 		ofHealth("it is too hot", func(h *record.Health) {
 			h.CriticalWarnings = []record.CriticalWarning{record.CriticalTemperature}
 		}, "ssdprobe_nvme_critical_warning"),
+		ofHealth("an endurance group is read-only", func(h *record.Health) {
+			h.GroupWarnings = []record.CriticalWarning{record.CriticalReadOnly}
+		}, "ssdprobe_nvme_critical_warning"),
 		ofHealth("its endurance is used", func(h *record.Health) {
 			h.CriticalWarnings = []record.CriticalWarning{record.CriticalEndurance}
 		}, "ssdprobe_nvme_critical_warning"),

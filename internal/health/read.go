@@ -85,7 +85,7 @@ func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 	if s == (nvme.SMART{}) { // from a volume in a cloud, and from drives that mean something else by the command
 		return h
 	}
-	h.CriticalWarnings = criticalWarnings(s)
+	h.CriticalWarnings, h.GroupWarnings = criticalWarnings(s)
 	h.ControllerBusy, h.ErrorLogEntries = new(span(s.ControllerBusyMinutes.Times(60))), new(whole(s.ErrorLogEntries))
 	// Volumes in clouds, and those that Linux exports, leave most of the log at 0. A real drive has spare blocks or a threshold
 	// for them, and was switched on at least once.
@@ -143,23 +143,25 @@ func share(p nvme.Percent) *float64 {
 // onlyUsedUp reports whether the rated endurance of a drive is used, and nothing else is known to be wrong with its media.
 func onlyUsedUp(h record.Health) bool {
 	return h.PercentageUsed != nil && *h.PercentageUsed >= 1 && h.MediaErrors != nil && *h.MediaErrors == 0 &&
-		!fewSpares(h) && !slices.Contains(h.CriticalWarnings, record.CriticalSpare)
+		!fewSpares(h) && !h.Warns(record.CriticalSpare)
 }
 
-// criticalWarnings includes what is true of an endurance group only: the bits for that have the same places.
-func criticalWarnings(s nvme.SMART) []record.CriticalWarning {
+// criticalWarnings returns the warnings of the drive, and those that it gives of an endurance group only.
+func criticalWarnings(s nvme.SMART) (drive, groups []record.CriticalWarning) {
 	const ofGroups = nvme.GroupWarningSpare | nvme.GroupWarningReliability | nvme.GroupWarningReadOnly
-	w := s.CriticalWarnings | nvme.CriticalWarnings(s.EnduranceGroupWarnings&ofGroups)
-	set := []record.CriticalWarning{}
+	drive = []record.CriticalWarning{}
 	for i, bit := range []nvme.CriticalWarnings{
 		nvme.WarningSpare, nvme.WarningTemperature, nvme.WarningReliability,
 		nvme.WarningReadOnly, nvme.WarningBackup, nvme.WarningPersistentMemory,
 	} {
-		if w.Has(bit) {
-			set = append(set, record.CriticalWarnings()[i])
+		switch w := record.CriticalWarnings()[i]; {
+		case s.CriticalWarnings.Has(bit):
+			drive = append(drive, w)
+		case nvme.CriticalWarnings(s.EnduranceGroupWarnings & ofGroups).Has(bit): // the same places
+			groups = append(groups, w)
 		}
 	}
-	return set
+	return drive, groups
 }
 
 func temperatures(s nvme.SMART) []record.Temperature {

@@ -32,15 +32,19 @@ func TestEveryFieldOfSMARTIsRead(t *testing.T) {
 // A drive with endurance groups may say of a group alone what others say of the whole drive.
 func TestWarningsOfEnduranceGroups(t *testing.T) {
 	for group, want := range map[nvme.EnduranceGroupWarnings][]record.CriticalWarning{
-		0:                            {record.CriticalBackup},
-		nvme.GroupWarningSpare:       {record.CriticalSpare, record.CriticalBackup},
-		nvme.GroupWarningReliability: {record.CriticalReliability, record.CriticalBackup},
-		nvme.GroupWarningReadOnly:    {record.CriticalReadOnly, record.CriticalBackup},
-		1<<1 | 1<<5:                  {record.CriticalBackup}, // reserved bits
+		0:                            nil,
+		nvme.GroupWarningSpare:       {record.CriticalSpare},
+		nvme.GroupWarningReliability: {record.CriticalReliability},
+		nvme.GroupWarningReadOnly:    {record.CriticalReadOnly},
+		1<<1 | 1<<4 | 1<<5:           nil, // reserved bits
 	} {
 		h := ofSMART(nvme.SMART{CriticalWarnings: nvme.WarningBackup, EnduranceGroupWarnings: group}, nvme.Controller{})
-		assert.Equal(t, want, h.CriticalWarnings)
+		assert.Equal(t, []record.CriticalWarning{record.CriticalBackup}, h.CriticalWarnings)
+		assert.Equal(t, want, h.GroupWarnings)
 	}
+	both := ofSMART(nvme.SMART{CriticalWarnings: nvme.WarningReadOnly, EnduranceGroupWarnings: nvme.GroupWarningReadOnly}, nvme.Controller{})
+	assert.Equal(t, []record.CriticalWarning{record.CriticalReadOnly}, both.CriticalWarnings)
+	assert.Empty(t, both.GroupWarnings, "said of the whole drive")
 }
 
 // Samsung and others set the bit of reliability when the rated endurance is used. That alone is no reason to replace a drive at once.
@@ -57,6 +61,7 @@ func TestADriveThatIsOnlyUsedUp(t *testing.T) {
 		"and with an error":           {func(s *nvme.SMART) { s.MediaErrors.Low = 1 }, []record.CriticalWarning{record.CriticalReliability}},
 		"and with few spares":         {func(s *nvme.SMART) { s.AvailableSpare = 9 }, []record.CriticalWarning{record.CriticalReliability}},
 		"and with few, as it says":    {func(s *nvme.SMART) { s.CriticalWarnings |= nvme.WarningSpare }, []record.CriticalWarning{record.CriticalSpare, record.CriticalReliability}},
+		"and with few in a group":     {func(s *nvme.SMART) { s.EnduranceGroupWarnings = nvme.GroupWarningSpare }, []record.CriticalWarning{record.CriticalReliability}},
 		"and it counts no errors":     {func(s *nvme.SMART) { s.AvailableSpare, s.AvailableSpareThreshold = 0, 0 }, []record.CriticalWarning{record.CriticalReliability}},
 		"and it says nothing of that": {func(s *nvme.SMART) { s.CriticalWarnings = 0 }, []record.CriticalWarning{}},
 	} {

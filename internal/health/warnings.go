@@ -36,6 +36,9 @@ func (r *Recent) Warnings(now record.Health) []record.Warning {
 			warn(record.WarnDriveCritical, "%s", criticalText(w, now))
 		}
 	}
+	for _, w := range now.GroupWarnings {
+		warn(record.WarnDriveCritical, "%s", groupText(w))
+	}
 	if fewSpares(now) {
 		warn(record.WarnFewSpares, "%.0f %% of its spare blocks are left, fewer than its threshold of %.0f %%", 100**now.AvailableSpare, 100**now.AvailableSpareThreshold)
 	}
@@ -79,7 +82,7 @@ const wornText = "%.0f %% of the rated endurance is used"
 // fewSpares reports whether the available spare is below its threshold and no critical warning says so already.
 func fewSpares(h record.Health) bool {
 	return h.AvailableSpare != nil && h.AvailableSpareThreshold != nil && *h.AvailableSpare < *h.AvailableSpareThreshold &&
-		!slices.Contains(h.CriticalWarnings, record.CriticalSpare)
+		!h.Warns(record.CriticalSpare)
 }
 
 // throttled says which throttling counters have grown since before; empty if none has.
@@ -109,7 +112,7 @@ func criticalText(w record.CriticalWarning, h record.Health) string {
 		case *left <= *threshold:
 			which = fmt.Sprintf("the spare blocks (%.0f %%) are below the drive's threshold (%.0f %%)", 100**left, 100**threshold)
 		default:
-			which = fmt.Sprintf("the drive has too few spare blocks (%.0f %% are left on the whole, so perhaps in one endurance group)", 100**left)
+			which = fmt.Sprintf("the drive has too few spare blocks (%.0f %% are left on the whole)", 100**left)
 		}
 		return which + ": it may become read-only; replace it soon"
 	case record.CriticalTemperature:
@@ -127,6 +130,21 @@ func criticalText(w record.CriticalWarning, h record.Health) string {
 		return "its persistent memory region is unreliable or read-only: do not use that region, and ask the vendor"
 	}
 	return string(w)
+}
+
+// groupText says what a warning about an endurance group means, when the drive as a whole does not give it.
+func groupText(w record.CriticalWarning) string {
+	const elsewhere = ": copy what its namespaces hold, and replace the drive; others are not affected so far"
+	switch w {
+	case record.CriticalSpare:
+		return "the spare blocks of one endurance group are below the drive's threshold: the group may become read-only; replace the drive soon"
+	case record.CriticalReliability:
+		return "the drive calls one endurance group unreliable because of media or internal errors" + elsewhere
+	case record.CriticalReadOnly:
+		return "the media of one endurance group are read-only now, usually at the end of their life" + elsewhere
+	default: // there is no other
+		return string(w)
+	}
 }
 
 func temperatureText(h record.Health) string {

@@ -67,8 +67,15 @@ func TestWarnings(t *testing.T) {
 		"not yet critically hot": {func(b, n *record.Health) {
 			b.Identity.CriticalTemperature, n.Identity.CriticalTemperature = new(79), new(79)
 		}, "", nil, false},
-		"few spares in an endurance group": {func(_, n *record.Health) { n.CriticalWarnings = []record.CriticalWarning{record.CriticalSpare} },
-			record.WarnDriveCritical, []string{"too few spare blocks (100 % are left on the whole, so perhaps in one endurance group): it may become read-only"}, true},
+		"few spares, though not on the whole": {func(_, n *record.Health) { n.CriticalWarnings = []record.CriticalWarning{record.CriticalSpare} },
+			record.WarnDriveCritical, []string{"too few spare blocks (100 % are left on the whole): it may become read-only"}, true},
+		"few spares in an endurance group": {func(_, n *record.Health) {
+			n.GroupWarnings, n.AvailableSpare = []record.CriticalWarning{record.CriticalSpare}, new(0.05)
+		}, record.WarnDriveCritical, []string{"the spare blocks of one endurance group are below the drive's threshold"}, true},
+		"an unreliable endurance group": {func(_, n *record.Health) { n.GroupWarnings = []record.CriticalWarning{record.CriticalReliability} },
+			record.WarnDriveCritical, []string{"calls one endurance group unreliable", "copy what its namespaces hold"}, true},
+		"a read-only endurance group": {func(_, n *record.Health) { n.GroupWarnings = []record.CriticalWarning{record.CriticalReadOnly} },
+			record.WarnDriveCritical, []string{"the media of one endurance group are read-only now"}, true},
 		"throttles again": {func(_, n *record.Health) { n.Throttling[1].Transitions++ }, record.WarnThrottling, []string{"heavy throttling, 1 times"}, false},
 		"critically hot": {func(_, n *record.Health) { n.CriticalTemperatureTime = new(2 * time.Minute) },
 			record.WarnCriticallyHot, []string{"above its critical temperature for 1 min of the last hour"}, false},

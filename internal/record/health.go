@@ -45,7 +45,9 @@ type Health struct {
 	Identity ControllerIdentity `json:"identity"`
 
 	// CriticalWarnings lists the warnings that are set. It is nil for a drive whose health log is blank, which is not to be well.
+	// GroupWarnings lists those that the drive gives only of one or more of its endurance groups.
 	CriticalWarnings []CriticalWarning `json:"critical_warnings,omitzero"`
+	GroupWarnings    []CriticalWarning `json:"endurance_group_warnings,omitempty"`
 	Temperatures     []Temperature     `json:"temperatures"`
 
 	// AvailableSpare and its threshold are shares from 0 to 1. PercentageUsed is the used share of the life that the
@@ -112,6 +114,11 @@ const (
 	// some makers set that bit then, though the drive may work for years.
 	CriticalEndurance CriticalWarning = "rated_endurance"
 )
+
+// Warns reports whether the drive gives the warning, of itself or of an endurance group.
+func (h Health) Warns(w CriticalWarning) bool {
+	return slices.Contains(h.CriticalWarnings, w) || slices.Contains(h.GroupWarnings, w)
+}
 
 // CriticalWarnings lists the critical warnings of the health log, in the order of their bits.
 func CriticalWarnings() []CriticalWarning {

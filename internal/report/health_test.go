@@ -16,7 +16,7 @@ import (
 func TestEveryFieldOfHealthIsShown(t *testing.T) {
 	fresh := func() record.Health {
 		h := *recordtest.Snapshot().Controllers[0].Health
-		h.CriticalWarnings = record.CriticalWarnings()
+		h.CriticalWarnings, h.GroupWarnings = record.CriticalWarnings(), record.CriticalWarnings()
 		return h
 	}
 	facts := func(h record.Health) any {
@@ -25,7 +25,7 @@ func TestEveryFieldOfHealthIsShown(t *testing.T) {
 	recordtest.EachField(t, fresh, func(field string, without record.Health) {
 		switch field {
 		case "Time", "Identity": // shown above the facts
-		case "CriticalWarnings": // shown as findings
+		case "CriticalWarnings", "GroupWarnings": // shown as findings
 		default:
 			assert.NotEqual(t, facts(fresh()), facts(without), "no fact shows %s", field)
 		}
