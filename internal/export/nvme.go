@@ -170,7 +170,7 @@ func heatFamilies() []family[record.Controller] {
 	}
 	return []family[record.Controller]{
 		ofHealth("ssdprobe_nvme_warning_temperature_seconds_total", counter,
-			"Time that the drive spent between its warning and its critical temperature, in seconds. Counted in whole minutes. Absent if it has no warning temperature.",
+			"Time that the drive spent between its warning and its critical temperature, in seconds. Counted in whole minutes. Absent if it lacks either of them.",
 			func(h record.Health) (float64, bool) { return seconds(h.WarningTemperatureTime) }),
 		ofHealth("ssdprobe_nvme_critical_temperature_seconds_total", counter,
 			"Time that the drive spent above its critical temperature, in seconds. Counted in whole minutes. Absent if it has no critical temperature.",

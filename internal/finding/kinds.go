@@ -93,7 +93,7 @@ func Kinds() []Kind {
 			"check backups; plan to replace the drive, at once if more dies follow", "SsdprobeCriticalWarning"},
 		{record.WarnThrottling, Warning, "The drive slows down to cool.",
 			"check airflow, heat sink and fans", ""},
-		{record.WarnHot, Warning, "Within the last hour, the drive was above its warning temperature for five minutes or longer.",
+		{record.WarnHot, Warning, "Within the last hour, the drive was above its warning temperature for five minutes or longer. Or it is now, and does not count for how long.",
 			"check airflow, heat sink and fans", "SsdprobeTemperatureAboveLimit"},
 		{record.WarnFewSpares, Warning, "The drive has fewer spare blocks left than its own threshold.",
 			"plan to replace the drive soon", "SsdprobeSpareBelowThreshold"},

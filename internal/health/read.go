@@ -116,7 +116,8 @@ func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 	h.HostReadCommands, h.HostWriteCommands = known(s.HostReadCommands, used), known(s.HostWriteCommands, used)
 	h.DataReadBytes = moved(s.DataReadBytes, h.HostReadCommands)
 	h.DataWrittenBytes = moved(s.DataWrittenBytes, h.HostWriteCommands)
-	if c.WarningTemperature != nil || s.WarningTemperatureTime > 0 {
+	// Without either temperature, a drive leaves the first time at 0.
+	if c.WarningTemperature != nil && c.CriticalTemperature != nil || s.WarningTemperatureTime > 0 {
 		h.WarningTemperatureTime = &s.WarningTemperatureTime
 	}
 	if c.CriticalTemperature != nil || s.CriticalTemperatureTime > 0 {

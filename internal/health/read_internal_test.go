@@ -47,6 +47,28 @@ func TestWarningsOfEnduranceGroups(t *testing.T) {
 	assert.Empty(t, both.GroupWarnings, "said of the whole drive")
 }
 
+// The time above the warning temperature stays 0 for a drive that lacks either of the two temperatures.
+func TestTimesThatADriveCannotCount(t *testing.T) {
+	degrees := nvme.Celsius(70)
+	zero, counted := new(time.Duration), new(time.Minute)
+	for _, c := range []struct {
+		warning, critical         *nvme.Celsius
+		time                      time.Duration
+		wantWarning, wantCritical *time.Duration
+	}{
+		{&degrees, &degrees, 0, zero, zero},
+		{&degrees, nil, 0, nil, nil},
+		{nil, &degrees, 0, nil, zero},
+		{nil, nil, 0, nil, nil},
+		{&degrees, nil, time.Minute, counted, counted}, // it does, whatever it says
+	} {
+		h := ofSMART(nvme.SMART{PowerCycles: nvme.Uint128{Low: 1}, WarningTemperatureTime: c.time, CriticalTemperatureTime: c.time},
+			nvme.Controller{WarningTemperature: c.warning, CriticalTemperature: c.critical})
+		assert.Equal(t, c.wantWarning, h.WarningTemperatureTime)
+		assert.Equal(t, c.wantCritical, h.CriticalTemperatureTime)
+	}
+}
+
 // Samsung and others set the bit of reliability when the rated endurance is used. That alone is no reason to replace a drive at once.
 func TestADriveThatIsOnlyUsedUp(t *testing.T) {
 	usedUp := nvme.SMART{CriticalWarnings: nvme.WarningReliability, AvailableSpare: 100, AvailableSpareThreshold: 10, PercentageUsed: 100}

@@ -59,14 +59,14 @@ func (r *Recent) Warnings(now record.Health) []record.Warning {
 	hour := r.within(time.Hour, now.Time)
 	if hour.critical > 0 {
 		warn(record.WarnCriticallyHot, "above its critical temperature for %s of the last %s", units.Span(hour.critical), hour.span())
-	} else if limit := now.Identity.CriticalTemperature; limit != nil && !slices.Contains(now.CriticalWarnings, record.CriticalTemperature) {
+	} else if t, limit := composite(now), now.Identity.CriticalTemperature; reaches(now, limit) {
 		// The drive counts in minutes, and a first reading has nothing to compare with.
-		if t := composite(now); t != nil && *t >= *limit {
-			warn(record.WarnCriticallyHot, "%d °C now, and its critical temperature is %d °C", *t, *limit)
-		}
+		warn(record.WarnCriticallyHot, "%d °C now, and its critical temperature is %d °C", *t, *limit)
 	}
 	if hour.warning >= hotFor {
 		warn(record.WarnHot, "above its warning temperature for %s of the last %s", units.Span(hour.warning), hour.span())
+	} else if t, limit := composite(now), now.Identity.WarningTemperature; now.WarningTemperatureTime == nil && reaches(now, limit) {
+		warn(record.WarnHot, "%d °C now, and its warning temperature is %d °C", *t, *limit)
 	}
 	if errors := r.within(24*time.Hour, now.Time).mediaErrors; errors > 0 && now.MediaErrors != nil {
 		warn(record.WarnMediaErrors, "%d new media errors within a day, %d in all: data could not be read or was found damaged",
@@ -162,6 +162,12 @@ func composite(h record.Health) *int {
 		}
 	}
 	return nil
+}
+
+// reaches reports whether the temperature of the drive reaches a limit, and it does not say itself that it is too hot.
+func reaches(h record.Health, limit *int) bool {
+	t := composite(h)
+	return t != nil && limit != nil && *t >= *limit && !h.Warns(record.CriticalTemperature)
 }
 
 // NamespaceWarnings describes what is wrong with a namespace.

@@ -81,7 +81,11 @@ func TestWarnings(t *testing.T) {
 			record.WarnCriticallyHot, []string{"above its critical temperature for 1 min of the last hour"}, false},
 		"warm for long": {func(_, n *record.Health) { n.WarningTemperatureTime = new(8 * time.Minute) },
 			record.WarnHot, []string{"above its warning temperature for 5 min of the last hour"}, false},
-		"warm": {func(_, n *record.Health) { n.WarningTemperatureTime = new(7 * time.Minute) }, "", nil, false},
+		"warm now, of a drive that does not count": {func(b, n *record.Health) {
+			b.WarningTemperatureTime, n.WarningTemperatureTime, n.Identity.WarningTemperature = nil, nil, new(78)
+		}, record.WarnHot, []string{"78 °C now, and its warning temperature is 78 °C"}, false},
+		"warm now, of a drive that counts": {func(_, n *record.Health) { n.Identity.WarningTemperature = new(78) }, "", nil, false},
+		"warm":                             {func(_, n *record.Health) { n.WarningTemperatureTime = new(7 * time.Minute) }, "", nil, false},
 		"few spares, without the drive's warning": {func(_, n *record.Health) { n.AvailableSpare = new(0.09) },
 			record.WarnFewSpares, []string{"9 % of its spare blocks are left", "threshold of 10 %"}, false},
 		"as many spares as the threshold": {func(_, n *record.Health) { n.AvailableSpare = new(0.1) }, "", nil, false},
