@@ -1,6 +1,10 @@
 package health
 
 import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
 	"testing"
 	"time"
 
@@ -126,4 +130,17 @@ func TestAllocationOverAPathWithoutAccess(t *testing.T) {
 	assert.Equal(t, new(uint64(512)), allocated(namespace(1), paths))
 	assert.Equal(t, new(uint64(0)), allocated(namespace(0), nvme.Controller{}))
 	assert.Equal(t, new(uint64(0)), allocated(nvme.Namespace{SizeBlocks: 1000}, paths), "nothing can be in use")
+}
+
+// Only errors of the driver make a controller be asked anew. That ssdprobe gave up waiting says nothing about the controller.
+func TestErrorsAfterWhichAControllerIsAskedAnew(t *testing.T) {
+	refused := func(status nvme.Status) error { return &nvme.StatusError{Status: status} }
+	for err, want := range map[error]bool{
+		nil: false, fs.ErrNotExist: true, syscall.EIO: true, nvme.ErrNotLive: true, nvme.ErrCancelled: true,
+		fs.ErrPermission: false, errors.ErrUnsupported: false, context.DeadlineExceeded: false, context.Canceled: false,
+		refused(0x0006): false, refused(0x0370): true, refused(0x0371): true,
+		errors.Join(context.DeadlineExceeded, nvme.ErrCancelled): true,
+	} {
+		assert.Equal(t, want, gone(err), err)
+	}
 }

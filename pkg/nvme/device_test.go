@@ -278,6 +278,7 @@ func TestUnsupportedIsNotSent(t *testing.T) {
 		{"under temperature of revision 1.1", map[int][]byte{offsetVER: {0, 1, 1, 0}}, func(d *nvme.Device) error {
 			return second(d.UnderTemperature(nvme.CompositeSensor))
 		}},
+		{"namespaces of revision 1.1", map[int][]byte{offsetVER: {0, 1, 1, 0}}, func(d *nvme.Device) error { return second(d.Namespaces()) }},
 		{"namespaces of an unknown revision", map[int][]byte{offsetVER: {0, 0, 0, 0}}, func(d *nvme.Device) error { return second(d.Namespaces()) }},
 		{"namespace identifiers of revision 1.2", map[int][]byte{offsetVER: {1, 2, 1, 0}}, func(d *nvme.Device) error {
 			return second(d.NamespaceIdentifiers(1))

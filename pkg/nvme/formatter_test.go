@@ -91,6 +91,14 @@ func TestFormatThatChangedTheLayout(t *testing.T) {
 		"1024 blocks of 4096 + 0 bytes (format 0, metadata inline false, protection type 0) now")
 }
 
+func TestFormatThatChangedTheProtection(t *testing.T) {
+	d, script := drive(t, map[int][]byte{offsetOACS: {2, 0}})
+	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, 1)).Return(namespacePage(1, 0, 1)).Return(namespacePage(1, 0, 0))
+	script.On(nvme.Command{Opcode: 0x80, NamespaceID: 1, Dword10: 0x220}).Result(0)
+	require.ErrorContains(t, nvme.NewFormatter(d).Format(1, time.Hour), "protection type 1), and is "+
+		"1024 blocks of 4096 + 0 bytes (format 0, metadata inline false, protection type 0) now")
+}
+
 func TestFormatThatIsRefused(t *testing.T) {
 	d, script := drive(t, map[int][]byte{offsetOACS: {2, 0}})
 	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, 1)).Return(namespacePage(1, 0, 0))

@@ -61,6 +61,20 @@ func TestNamespacesArePaged(t *testing.T) {
 	}
 }
 
+// TestOldestRevisions: from these on, a controller has the list of namespaces, and the list of a namespace's identifiers.
+func TestOldestRevisions(t *testing.T) {
+	d, script := drive(t, map[int][]byte{offsetVER: {0, 2, 1, 0}})
+	script.On(nvme.IdentifyCommand(nvme.IdentifyActiveNamespaces, 0)).Return(namespaceList(1, 1))
+	ids, err := d.Namespaces()
+	require.NoError(t, err)
+	assert.Equal(t, []uint32{1}, ids)
+
+	d, script = drive(t, map[int][]byte{offsetVER: {0, 3, 1, 0}})
+	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespaceIdentifiers, 1)).Return([]byte{4, 1, 0, 0, 2})
+	_, err = d.NamespaceIdentifiers(1)
+	require.NoError(t, err)
+}
+
 // TestNamespacesThatDoNotAscend: a drive that always answers with the same page must not be asked forever.
 func TestNamespacesThatDoNotAscend(t *testing.T) {
 	d, script := drive(t, map[int][]byte{offsetNN: {0, 0, 0, 1}})

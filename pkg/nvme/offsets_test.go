@@ -92,6 +92,8 @@ func TestControllerOffsets(t *testing.T) {
 		{"CMIC", 76, []byte{2}, func(c *c) { c.MultipleControllers = true }},
 		{"CMIC, asymmetric access", 76, []byte{8}, func(c *c) { c.AsymmetricAccess = true }},
 		{"MDTS", 77, []byte{5}, func(c *c) { c.MaximumTransferBytes = new(uint64(128 << 10)) }},
+		{"MDTS up to 64 bits", 77, []byte{51}, func(c *c) { c.MaximumTransferBytes = new(uint64(1 << 63)) }},
+		{"MDTS just beyond 64 bits", 77, []byte{52}, func(c *c) { c.MaximumTransferBytes = new(uint64(1 << 63)) }},
 		{"MDTS beyond 64 bits", 77, []byte{255}, func(c *c) { c.MaximumTransferBytes = new(uint64(1 << 63)) }},
 		{"CNTLID", 78, count(2), func(c *c) { c.ControllerID = count2 }},
 		{"VER", 80, []byte{1, 2, 1, 0}, func(c *c) { c.Version = NewVersion(1, 2) + 1 }},

@@ -119,11 +119,9 @@ type passthru struct {
 	result         uint64
 }
 
-// Admin implements [Transport].
-func (t *ioctlTransport) Admin(cmd Command, data []byte) (Completion, error) {
-	var pinner runtime.Pinner
-	defer pinner.Unpin()
-	p := passthru{
+// passthruOf returns the structure for a command without data.
+func passthruOf(cmd Command) passthru {
+	return passthru{
 		opcode:        uint8(cmd.Opcode),
 		namespaceID:   cmd.NamespaceID,
 		dword10:       cmd.Dword10,
@@ -131,19 +129,31 @@ func (t *ioctlTransport) Admin(cmd Command, data []byte) (Completion, error) {
 		dword14:       cmd.Dword14,
 		timeoutMillis: milliseconds(cmd.Timeout),
 	}
+}
+
+// Admin implements [Transport].
+func (t *ioctlTransport) Admin(cmd Command, data []byte) (Completion, error) {
+	var pinner runtime.Pinner
+	defer pinner.Unpin()
+	p := passthruOf(cmd)
 	if len(data) > 0 {
 		// Pin the buffer: its address is in an integer, which the garbage collector does not see.
 		pinner.Pin(&data[0])
 		p.address = uint64(uintptr(unsafe.Pointer(&data[0])))
 		p.dataLength = uint32(len(data))
 	}
+	return t.submit(&p, t.ioctl)
+}
+
+// submit sends a command by the ioctl that the driver has.
+func (t *ioctlTransport) submit(p *passthru, ioctl func(request uintptr, p *passthru) (Status, error)) (Completion, error) {
 	if !t.narrow {
-		status, err := t.ioctl(ioctlAdmin64, &p)
+		status, err := ioctl(ioctlAdmin64, p)
 		if !errors.Is(err, syscall.ENOTTY) {
 			return Completion{Status: status, Result: p.result}, driverError(err)
 		}
 	}
-	status, err := t.ioctl(ioctlAdmin, &p)
+	status, err := ioctl(ioctlAdmin, p)
 	if err != nil {
 		return Completion{}, driverError(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -26,14 +27,59 @@ func TestPassthruLayout(t *testing.T) {
 		require.True(t, ok, name)
 		assert.Equal(t, want, field.Offset, name)
 	}
-	// The number of an ioctl includes the size of its structure.
 	assert.Equal(t, uintptr(80), kind.Size())
-	assert.Equal(t, 80, ioctlAdmin64>>16&0x3FFF)
-	assert.Equal(t, 72, ioctlAdmin>>16&0x3FFF)
 }
 
-// TestIoctlNumbers compares with what _IO('N', 0x40) of asm-generic/ioctl.h and of the architectures with a header of their own gives.
+func TestEveryDwordIsPassedOn(t *testing.T) {
+	assert.Equal(t, passthru{opcode: 0x02, namespaceID: 3, dword10: 10, dword11: 11, dword14: 14, timeoutMillis: 15},
+		passthruOf(Command{Opcode: OpcodeGetLogPage, NamespaceID: 3, Dword10: 10, Dword11: 11, Dword14: 14, Timeout: 15 * time.Millisecond}))
+}
+
+// TestDriversWithout64BitResults: before Linux 5.4, the driver had one ioctl for admin commands only.
+func TestDriversWithout64BitResults(t *testing.T) {
+	const wide, narrow = 0x7_0000_0001, 0x5
+	for name, c := range map[string]struct {
+		known  map[uintptr]bool // the ioctls of the driver
+		asked  []uintptr        // by two commands
+		result uint64
+		want   error
+	}{
+		"new":        {map[uintptr]bool{ioctlAdmin: true, ioctlAdmin64: true}, []uintptr{ioctlAdmin64, ioctlAdmin64}, wide, nil},
+		"old":        {map[uintptr]bool{ioctlAdmin: true}, []uintptr{ioctlAdmin64, ioctlAdmin, ioctlAdmin}, narrow, nil},
+		"not NVMe's": {nil, []uintptr{ioctlAdmin64, ioctlAdmin, ioctlAdmin64, ioctlAdmin}, 0, ErrNotNVMe},
+	} {
+		var transport ioctlTransport
+		var asked []uintptr
+		for range 2 {
+			got, err := transport.submit(&passthru{}, func(request uintptr, p *passthru) (Status, error) {
+				asked = append(asked, request)
+				if !c.known[request] {
+					return 0, syscall.ENOTTY
+				}
+				p.narrowResult, p.result = narrow, wide
+				return 0x4002, nil
+			})
+			if c.want != nil {
+				require.ErrorIs(t, err, c.want, name)
+				continue
+			}
+			require.NoError(t, err, name)
+			assert.Equal(t, Completion{Status: 0x4002, Result: c.result}, got, name)
+		}
+		assert.Equal(t, c.asked, asked, name)
+	}
+}
+
+// TestIoctlNumbers: a slip to 0x43 would send admin opcodes as I/O commands, of which some write. The number includes the
+// direction and the size of the structure (asm-generic/ioctl.h).
 func TestIoctlNumbers(t *testing.T) {
+	readWrite := func(size, number uintptr) uintptr { return 3<<30 | size<<16 | 'N'<<8 | number }
+	assert.Equal(t, readWrite(unsafe.Offsetof(passthru{}.result), 0x41), uintptr(ioctlAdmin))
+	assert.Equal(t, readWrite(unsafe.Sizeof(passthru{}), 0x47), uintptr(ioctlAdmin64))
+}
+
+// TestIoctlNumberWithoutData compares with what _IO('N', 0x40) of asm-generic/ioctl.h and of the architectures with a header of their own gives.
+func TestIoctlNumberWithoutData(t *testing.T) {
 	for arch, want := range map[string]uintptr{
 		"386": 0x4E40, "amd64": 0x4E40, "arm": 0x4E40, "arm64": 0x4E40, "loong64": 0x4E40, "riscv64": 0x4E40, "s390x": 0x4E40,
 		"ppc64": 0x20004E40, "ppc64le": 0x20004E40, "mips": 0x20004E40, "mipsle": 0x20004E40, "mips64": 0x20004E40, "mips64le": 0x20004E40,
