@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Device is an open controller. It remembers what the controller supports and what
-// it refused. An open node keeps the driver's module in use and, after the controller
-// has left, its number. So close the node between readings, and let the next Device
-// [Device.Follow] the last one. One goroutine may use it at a time; only Close may be
-// called from another one.
+// Device is an open controller. Get one from [Open], [OnFile] or [NewDevice]: the zero value
+// is of no use. It remembers what the controller supports and what it refused. An open node
+// keeps the driver's module in use and, after the controller has left, its number. So close
+// the node between readings, and let the next Device [Device.Follow] the last one. One
+// goroutine may use it at a time; only Close may be called from another one.
 type Device struct {
 	// Timeout applies to each command. 0 means the driver's own timeout; see [Command]
 	// before choosing a shorter one.

@@ -26,6 +26,9 @@
 // controller refused for good. It reads neither sysfs nor a list of devices: the caller knows
 // the device node.
 //
+// [Open] and [OnFile] exist on Linux only. Elsewhere the package decodes structures, and sends
+// commands through a [Transport] of the caller by [NewDevice].
+//
 // # Specification
 //
 // Figures are those of the NVM Express Base Specification, revision 2.2, unless said otherwise;

@@ -14,9 +14,9 @@ const (
 	Saved                      // permanently
 )
 
-// FeatureWriter changes how a controller works. It is separate from [Device], so that
-// code that only reads cannot write by mistake. It needs CAP_SYS_ADMIN, but the node
-// may be open read-only.
+// FeatureWriter changes how a controller works. Get one from [NewFeatureWriter]. It is
+// separate from [Device], so that code that only reads cannot write by mistake. It needs
+// CAP_SYS_ADMIN, but the node may be open read-only.
 //
 // A change that the controller says it would refuse is not sent; the error then matches
 // [errors.ErrUnsupported].

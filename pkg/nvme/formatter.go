@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Formatter erases namespaces. It is separate from [Device] and [FeatureWriter], so that
-// code that uses only those cannot erase by mistake. Erased data cannot be recovered:
-// callers must know what is on the drive, and that nobody uses it.
+// Formatter erases namespaces. Get one from [NewFormatter]. It is separate from [Device] and
+// [FeatureWriter], so that code that uses only those cannot erase by mistake. Erased data
+// cannot be recovered: callers must know what is on the drive, and that nobody uses it.
 type Formatter struct{ device *Device }
 
 // NewFormatter returns a formatter for the namespaces of d.
