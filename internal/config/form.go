@@ -38,7 +38,7 @@ read-128k reads larger blocks in order: the path from the flash to the host.
 durable-write-4k writes and waits for the drive: what a commit costs. It writes 186 MiB a day.`},
 		{"admission", c.Admission.form(), `When a round is skipped because a device is busy, and when a round does not count.`},
 		{"runs", list[Run]{dst: &c.Runs, fresh: defaultRun, form: runForm, example: exampleRuns()},
-			`Scheduled runs of fio suites, one at a time on this node. The probes of a target pause during its run. Reports are kept in state_dir; the latest figures are metrics (ssdprobe_run_*).`},
+			`Scheduled runs of fio suites, one at a time on this node. The probes of a target pause during its run. Reports are kept in state_dir; the latest figures are metrics (ssdprobe_run_*) while the suite is scheduled.`},
 		{"quiet_hours", list[Quiet]{dst: (*[]Quiet)(&c.QuietHours), fresh: defaultQuiet, form: quietForm, example: exampleQuiet()},
 			"Times in which the daemon starts no I/O of its own. No probe runs, no scheduled run begins, and one in progress ends early. Rounds are not due then, so none counts as busy, and the alerts about missing results wait. The daemon still reads the health of drives, and `ssdprobe run` still works."},
 		{"fleet", atStart{c.Fleet.form()}, "A limit on how many nodes of a Kubernetes cluster execute scheduled runs at the same time. Lease objects enforce it. The pods need a role and a token for it, which they do not have by default: see docs/install-kubernetes.md. Probes and `ssdprobe run` are not limited."},

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,10 +17,11 @@ func (s *suites) plan(calendar []config.Run, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calendar = calendar
-	for suite := range s.planned {
-		if len(ofSuite(calendar, suite)) == 0 {
-			s.of(suite).Next = time.Time{}
-			delete(s.planned, suite)
+	unplanned := func(suite string) bool { return len(ofSuite(calendar, suite)) == 0 }
+	maps.DeleteFunc(s.planned, func(suite string, _ state.Planned) bool { return unplanned(suite) })
+	for _, status := range s.statuses {
+		if unplanned(status.Suite) {
+			status.Next = time.Time{}
 		}
 	}
 	for _, r := range calendar {

@@ -87,6 +87,17 @@ func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport
 	}
 }
 
+// countOn continues the counters of those before. What was due still is, until the calendar is read again.
+func (s *suites) countOn(before *suites) {
+	runs := before.list()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range runs {
+		status := s.of(r.Suite)
+		status.Outcomes, status.Next = r.Outcomes, r.Next
+	}
+}
+
 // list returns copies.
 func (s *suites) list() []record.RunStatus {
 	s.mu.Lock()

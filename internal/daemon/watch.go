@@ -164,6 +164,7 @@ func (w *watch) countOn(before *watch) {
 		p.status = b.status
 		p.status.Probe, p.status.Rounds, p.status.Errors = p.probe, maps.Clone(b.status.Rounds), maps.Clone(b.status.Errors)
 	}
+	w.suites.countOn(before.suites)
 }
 
 // newTracker returns an empty tracker for a probe.

@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -142,6 +143,24 @@ func TestARoundFromTheFutureHasNoNegativeAge(t *testing.T) {
 	_, text := exposition(t, gather(t, s, observed(s)))
 	labels := `device="nvme0n1",id="` + recordtest.HealthyID + `",probe="read-4k"`
 	assert.Contains(t, text, "\nssdprobe_probe_inflight_seconds{"+labels+"} 0\n")
+}
+
+// The series of a suite go when it is no longer scheduled, however long its reports are kept.
+func TestASuiteThatIsNotScheduledHasNoSeries(t *testing.T) {
+	series := func(change func(*record.RunStatus)) (names []string) {
+		s := recordtest.Snapshot()
+		require.Len(t, s.Targets[1].Runs, 1)
+		change(&s.Targets[1].Runs[0])
+		for _, f := range gather(t, s, export.NewLatencies()) {
+			if strings.HasPrefix(f.GetName(), "ssdprobe_run_") || f.GetName() == "ssdprobe_runs_total" {
+				names = append(names, f.GetName())
+			}
+		}
+		return names
+	}
+	assert.Contains(t, series(func(*record.RunStatus) {}), "ssdprobe_run_read_iops")
+	assert.Empty(t, series(func(r *record.RunStatus) { r.Next, r.Since = time.Time{}, time.Time{} }))
+	assert.Contains(t, series(func(r *record.RunStatus) { r.Next, r.Since = time.Time{}, recordtest.Now() }), "ssdprobe_run_read_iops", "it is in progress")
 }
 
 // A physically impossible result has no figure, and its warning says why.

@@ -1,13 +1,14 @@
 package export
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// runFamilies returns the families that describe the runs of suites on a target: the last one that measured anything,
-// which is kept over restarts, and the outcomes of all.
+// runFamilies returns the families that describe the scheduled runs of suites on a target: the last one that measured
+// anything, which is kept over restarts, and the outcomes of all.
 func runFamilies() []family[record.TargetStatus] {
 	return append(append(lastRunFamilies(), runBaselineFamilies()...),
 		metric("ssdprobe_run_last_completion_timestamp_seconds", gauge, []string{"suite"},
@@ -33,21 +34,21 @@ func runFamilies() []family[record.TargetStatus] {
 		metric("ssdprobe_run_next_timestamp_seconds", gauge, []string{"suite"},
 			"Time when the suite is due by its schedule, in seconds since 1970: the first scheduled time after the last complete run. It is in the past while a run is overdue. Absent if the suite is not scheduled.",
 			func(t record.TargetStatus, emit emit) {
-				for _, r := range t.Runs {
+				for _, r := range exported(t) {
 					emitTime(emit, r.Next, r.Suite)
 				}
 			}),
 		metric("ssdprobe_run_in_progress", gauge, []string{"suite"},
 			"1 while the suite is running or waiting for the device. Else 0.",
 			func(t record.TargetStatus, emit emit) {
-				for _, r := range t.Runs {
+				for _, r := range exported(t) {
 					emit(boolean(!r.Since.IsZero()), r.Suite)
 				}
 			}),
 		metric("ssdprobe_runs_total", counter, []string{"suite", "outcome"},
 			"Number of runs of the suite since the daemon started, by outcome. short: the run ended early. refused: the device was busy, or other nodes were running, throughout the window, or another run was in progress when it was due.",
 			func(t record.TargetStatus, emit emit) {
-				for _, r := range t.Runs {
+				for _, r := range exported(t) {
 					for outcome, n := range r.Outcomes {
 						emit(float64(n), r.Suite, string(outcome))
 					}
@@ -61,7 +62,7 @@ func runBaselineFamilies() []family[record.TargetStatus] {
 	labels := []string{"suite", "step", "direction", "statistic"}
 	eachLoad := func(series func(l record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string)) func(record.TargetStatus, emit) {
 		return func(t record.TargetStatus, emit emit) {
-			for _, r := range t.Runs {
+			for _, r := range exported(t) {
 				if r.Comparison == nil {
 					continue
 				}
@@ -77,7 +78,7 @@ func runBaselineFamilies() []family[record.TargetStatus] {
 		metric("ssdprobe_run_verdict", gauge, []string{"suite", "verdict"},
 			"How the last run compares with earlier runs, as the label verdict: slower, faster, same or inconclusive. Always 1. The p99 of a single step never decides the verdict alone.",
 			func(t record.TargetStatus, emit emit) {
-				for _, r := range t.Runs {
+				for _, r := range exported(t) {
 					if r.Comparison != nil {
 						emit(1, r.Suite, string(r.Comparison.Verdict))
 					}
@@ -156,10 +157,16 @@ func lastRunFamilies() []family[record.TargetStatus] {
 	return all
 }
 
+// exported returns the suites that are scheduled or in progress. Of one that was scheduled once only its reports are
+// left, and its series, which may be hundreds, would stay for ever.
+func exported(t record.TargetStatus) []record.RunStatus {
+	return slices.DeleteFunc(slices.Clone(t.Runs), func(r record.RunStatus) bool { return r.Next.IsZero() && r.Since.IsZero() })
+}
+
 // eachRun calls series for the last run of each suite on a target.
 func eachRun(series func(record.RunReport, emit)) func(record.TargetStatus, emit) {
 	return func(t record.TargetStatus, emit emit) {
-		for _, r := range t.Runs {
+		for _, r := range exported(t) {
 			if r.Last != nil {
 				series(*r.Last, emit)
 			}
