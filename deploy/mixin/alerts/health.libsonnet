@@ -208,7 +208,7 @@ function(config) {
       expr: |||
         (
           (
-              max by (cluster, job, instance, device, id, controller) (rate(ssdprobe_nvme_remote_interrupts_total[1h]))
+              sum by (cluster, job, instance, device, id, controller) (rate(ssdprobe_nvme_remote_interrupts_total[1h]))
             /
               (sum by (cluster, job, instance, device, id, controller) (rate(ssdprobe_nvme_interrupts_total[1h])) > %(remoteInterruptsFrom)d)
           ) > %(remoteInterruptsRatio)g

@@ -26,10 +26,17 @@ function(config) {
 
     {
       alert: 'SsdprobeRestarting',
-      // In between it answers, so it is not down.
+      // In between it answers, so it is not down. A pod that is evicted has a series of its own.
       expr: |||
-        max by (cluster, job, instance) (
-          changes(process_start_time_seconds[1h]) and on (cluster, job, instance) last_over_time(ssdprobe_build_info{%(selector)s}[1h])
+        (
+            (
+                max by (cluster, job, instance) (changes(process_start_time_seconds[1h]))
+              +
+                count by (cluster, job, instance) (last_over_time(process_start_time_seconds[1h]))
+              - 1
+            )
+          and on (cluster, job, instance)
+            last_over_time(ssdprobe_build_info{%(selector)s}[1h])
         ) >= %(restarts)d
       ||| % config,
       'for': '15m',
