@@ -83,7 +83,7 @@ func Kinds() []Kind {
 		{Collector, Warning, "A source could not be read, so its values are missing.",
 			"remove the cause that the error names, such as a missing permission, capability or mount", "SsdprobeCollectorFailing"},
 		{NotWatched, Warning, "The configuration selects a drive that this process may not read.",
-			"let ssdprobe read the drive, or exclude it with devices.exclude", ""},
+			"let ssdprobe read the drive, or exclude it with devices.exclude", "SsdprobeNotWatching"},
 
 		{record.WarnMediaErrors, Warning, "Within a day, the drive could not read data or replaced sectors, or it has sectors that it may be unable to read.",
 			"check backups; replace the drive if the count grows", "SsdprobeMediaErrorsGrowing"},
@@ -110,7 +110,7 @@ func Kinds() []Kind {
 		{record.WarnConfigFile, Warning, "The configuration file was changed but not loaded.",
 			"check it with ssdprobe config check; reload it, or restart the daemon where it says so", "SsdprobeConfigurationReloadFailed"},
 		{record.WarnNothingWatched, Warning, "There is nothing to watch.",
-			"correct devices.include, let ssdprobe open the devices, or configure files", ""},
+			"correct devices.include, let ssdprobe open the devices, or configure files", "SsdprobeNotWatching"},
 		{record.WarnFallback, Warning, "A file in the state directory is measured, because there is nothing else to measure.",
 			"let ssdprobe read a device, or configure files", ""},
 		{record.WarnDuplicate, Warning, "A second target or probe has the same name, and its metrics are not exported.",

@@ -155,5 +155,28 @@ function(config) {
         |||,
       },
     },
+
+    {
+      alert: 'SsdprobeNotWatching',
+      expr: |||
+        count by (cluster, job, instance, code) (
+          max by (cluster, job, instance, code, device) (ssdprobe_finding{code=~"nothing_watched|not_watched",%(selector)s})
+        )
+      ||| % config,
+      'for': '30m',
+      keep_firing_for: '15m',
+      // A node without drives may be meant to have none.
+      labels: { severity: 'info' },
+      annotations: {
+        summary: 'ssdprobe does not watch all that it should.',
+        description: |||
+          {{ if eq $labels.code "nothing_watched" }}ssdprobe on {{ $labels.instance }} watches nothing: it finds no device, or none that the configuration selects.
+          {{- else }}ssdprobe on {{ $labels.instance }} may not read {{ $value }} of the drives that its configuration selects:
+          {{- range printf "count by (device) (ssdprobe_finding{cluster=%q,job=%q,instance=%q,code=\"not_watched\"})"
+          $labels.cluster $labels.job $labels.instance | query }} {{ .Labels.device }}{{ end }}.{{ end }}
+          Nobody is told if a drive gets slower there.
+        |||,
+      },
+    },
   ],
 }

@@ -83,7 +83,7 @@ func TestNoDescriptionReadsTheWholeFleet(t *testing.T) {
 
 // ofNode reports whether an alert is about ssdprobe itself, the host or a batch, and not about a drive.
 func ofNode(a rule) bool {
-	return !strings.Contains(a.Expr, "device") || strings.HasPrefix(a.Expr, "count by (cluster, job, instance, model) (")
+	return !strings.Contains(a.Expr, "device") || regexp.MustCompile(`^count by \(cluster, job, instance, (model|code)\) \(`).MatchString(a.Expr)
 }
 
 // ofFleet reports whether an alert is about something that many nodes share, and so belongs to no node.
