@@ -58,7 +58,7 @@ func TestDaemonRunsByTheCalendar(t *testing.T) {
 	without := ssdprobe(t, "drift", "--state-dir", state, "--config", file(t, "away.yaml", "listen: [127.0.0.1:1]"))
 	require.Equal(t, 0, without.code, without.stderr)
 	assert.Contains(t, without.stdout, "run of quick, ", "what is stored is told without a daemon, too")
-	require.NoError(t, os.WriteFile(config, []byte(onFile(dir)), 0o600))
+	require.NoError(t, os.WriteFile(config, []byte(onFile(dir)+"runs: [{suite: quick, schedule: \"@yearly\"}]\n"), 0o600))
 	_, url = startDaemon(t, state, config)
 	again, found := value(scrape(t, url), "ssdprobe_run_read_iops", map[string]string{"suite": "quick", "step": "random-read-qd1"})
 	assert.True(t, found, "kept over a restart")

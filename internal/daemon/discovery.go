@@ -202,6 +202,8 @@ func (d *Daemon) start(ctx, running context.Context, t wanted) {
 	if before, ok := d.current()[t.spec.ID]; ok {
 		w.countOn(before)
 	}
+	// Before anybody sees the watch, as only suites that are planned are exported.
+	w.plan(d.configuration().Runs, wallClock())
 	d.shared.judging.attach(w) // not before, because a hanging directory would attach a watch that nobody runs
 	ctx, cancel := context.WithCancel(running)
 	w.cancel = cancel
