@@ -200,6 +200,20 @@ func TestARefusedFileHasChanged(t *testing.T) {
 	assert.False(t, *f.changed)
 }
 
+// A scrape right after the start or a reload has the suites, which are exported while they are planned.
+func TestAWatchKnowsItsSuitesFromTheBeginning(t *testing.T) {
+	d := newBench(t).discovery()
+	t.Cleanup(d.stopAll)
+	d.config.Runs = []config.Run{daily("quick"), daily("burst", "nvme*")}
+	d.start(t.Context(), context.WithoutCancel(t.Context()), wanted{
+		spec: spec{Target: measure.Target{ID: "s1", Path: "/dev/sda"}, Unresolved: true}, seen: sighting{device: sata()},
+	})
+	runs := d.current()["s1"].suites.list()
+	require.Len(t, runs, 1, "the other is meant for other drives")
+	assert.Equal(t, "quick", runs[0].Suite)
+	assert.NotZero(t, runs[0].Next)
+}
+
 // A drive that hangs goes on doing so for the judge when a reload or a request replaces its watch.
 func TestADriveHangsOnWhenItsWatchIsReplaced(t *testing.T) {
 	d := newBench(t).discovery()
