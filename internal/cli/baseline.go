@@ -236,14 +236,10 @@ func waits(dir state.Dir, r state.Request) (string, error) {
 	if !seen {
 		return "; it is used once a daemon finds this target under the same conditions", nil
 	}
-	var unlike []string
-	for _, c := range changes {
-		unlike = append(unlike, c.String())
-	}
-	if len(unlike) == 0 {
+	if len(changes) == 0 {
 		return "", nil
 	}
-	return "; not used now, as the conditions differ: " + strings.Join(unlike, ", "), nil
+	return "; not used now, as the conditions differ: " + strings.Join(record.ChangeTexts(changes), ", "), nil
 }
 
 func readExport(stdin io.Reader, path string) (exported, error) {

@@ -117,17 +117,16 @@ func (a *app) explainStored(c config.Config, address, target string) (report.Exp
 		return report.Explained{}, fmt.Errorf("no daemon answers at %s: %w", address, err)
 	}
 	t := targets[0]
-	kept, _, _ := dir.Node() // Judged returns its error
+	judged, lastRound, unjudged := dir.Judged(c)
 	x := report.Explained{
-		Time: time.Now(), Node: c.Node, TargetID: t.ID, Path: t.Path, Device: t.Device.Name, Stored: true, LastRound: kept.LastRound(),
+		Time: time.Now(), Node: c.Node, TargetID: t.ID, Path: t.Path, Device: t.Device.Name, Stored: true, LastRound: lastRound,
 	}
 	trackers, err := t.Trackers(c.DriftSettings(t.File))
 	for _, tracker := range trackers {
 		x.Probes = append(x.Probes, report.ProbeExplained{Probe: tracker.Probe, Explanation: tracker.Explain(x.Time)})
 	}
 	if err == nil {
-		var judged *judge.Node
-		judged, err = dir.Judged(c)
+		err = unjudged
 		judged.Advance(x.Time) // as for the verdict that drift shows
 		if v, ok := judged.Verdict(t.ID); ok {
 			x.Verdict = &v

@@ -144,15 +144,13 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 		switch {
 		case ok && !w.halted && reflect.DeepEqual(target.spec, w.spec) && !w.canBeRead(ctx):
 			w.see(target.seen, time.Now())
+			w.plan(c.Runs, wallClock())
 		case ok:
 			d.halt(w)
 			fallthrough
 		default:
 			d.start(ctx, running, target)
 		}
-	}
-	for _, w := range d.current() {
-		w.plan(c.Runs, wallClock())
 	}
 	d.forgetAccess()
 	return !guard.Hangs(err) && !slices.ContainsFunc(answers, func(a answer) bool { return a.busy || a.hung != nil })

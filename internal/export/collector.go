@@ -80,6 +80,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 			continue
 		}
 		collect(c.reports, t.Collectors, out, o.device, o.id)
+		t.Runs = current(t.Runs)
 		collect(c.target, t, out, o.device, o.id)
 		c.io.collect(t, out, o.device, o.id)
 		for _, p := range t.Probes {

@@ -34,21 +34,21 @@ func runFamilies() []family[record.TargetStatus] {
 		metric("ssdprobe_run_next_timestamp_seconds", gauge, []string{"suite"},
 			"Time when the suite is due by its schedule, in seconds since 1970: the first scheduled time after the last complete run. It is in the past while a run is overdue. Absent if the suite is not scheduled.",
 			func(t record.TargetStatus, emit emit) {
-				for _, r := range exported(t) {
+				for _, r := range t.Runs {
 					emitTime(emit, r.Next, r.Suite)
 				}
 			}),
 		metric("ssdprobe_run_in_progress", gauge, []string{"suite"},
 			"1 while the suite is running or waiting for the device. Else 0.",
 			func(t record.TargetStatus, emit emit) {
-				for _, r := range exported(t) {
+				for _, r := range t.Runs {
 					emit(boolean(!r.Since.IsZero()), r.Suite)
 				}
 			}),
 		metric("ssdprobe_runs_total", counter, []string{"suite", "outcome"},
 			"Number of runs of the suite since the daemon started, by outcome. short: the run ended early. refused: the device was busy, or other nodes were running, throughout the window, or another run was in progress when it was due.",
 			func(t record.TargetStatus, emit emit) {
-				for _, r := range exported(t) {
+				for _, r := range t.Runs {
 					for outcome, n := range r.Outcomes {
 						emit(float64(n), r.Suite, string(outcome))
 					}
@@ -62,7 +62,7 @@ func runBaselineFamilies() []family[record.TargetStatus] {
 	labels := []string{"suite", "step", "direction", "statistic"}
 	eachLoad := func(series func(l record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string)) func(record.TargetStatus, emit) {
 		return func(t record.TargetStatus, emit emit) {
-			for _, r := range exported(t) {
+			for _, r := range t.Runs {
 				if r.Comparison == nil {
 					continue
 				}
@@ -78,7 +78,7 @@ func runBaselineFamilies() []family[record.TargetStatus] {
 		metric("ssdprobe_run_verdict", gauge, []string{"suite", "verdict"},
 			"How the last run compares with earlier runs, as the label verdict: slower, faster, same or inconclusive. Always 1. The p99 of a single step never decides the verdict alone.",
 			func(t record.TargetStatus, emit emit) {
-				for _, r := range exported(t) {
+				for _, r := range t.Runs {
 					if r.Comparison != nil {
 						emit(1, r.Suite, string(r.Comparison.Verdict))
 					}
@@ -157,16 +157,16 @@ func lastRunFamilies() []family[record.TargetStatus] {
 	return all
 }
 
-// exported returns the suites that are scheduled or in progress. Of one that was scheduled once only its reports are
-// left, and its series, which may be hundreds, would stay for ever.
-func exported(t record.TargetStatus) []record.RunStatus {
-	return slices.DeleteFunc(slices.Clone(t.Runs), func(r record.RunStatus) bool { return r.Next.IsZero() && r.Since.IsZero() })
+// current returns the suites that are scheduled or in progress. Of one that was scheduled once only its reports are left,
+// and its series, which may be hundreds, would stay for ever.
+func current(runs []record.RunStatus) []record.RunStatus {
+	return slices.DeleteFunc(slices.Clone(runs), func(r record.RunStatus) bool { return r.Next.IsZero() && r.Since.IsZero() })
 }
 
 // eachRun calls series for the last run of each suite on a target.
 func eachRun(series func(record.RunReport, emit)) func(record.TargetStatus, emit) {
 	return func(t record.TargetStatus, emit emit) {
-		for _, r := range exported(t) {
+		for _, r := range t.Runs {
 			if r.Last != nil {
 				series(*r.Last, emit)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// slowed is a target that the same change of conditions as others made slower.
+// slowed is a change of conditions, or several at one time, with the targets that it made slower.
 type slowed struct {
 	changes []record.Change
 	since   time.Time
@@ -73,8 +73,6 @@ func (c *slowed) finding() Finding {
 		}
 		f.Evidence = append(f.Evidence, units.Plural(len(ids), target)+": "+strings.Join(namesOf(ids, c.targets), ", "), "at most "+c.text)
 	}
-	for _, change := range c.changes {
-		f.Evidence = append(f.Evidence, OneLine("with "+change.String()))
-	}
+	f.came(c.changes)
 	return f
 }

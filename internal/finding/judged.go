@@ -51,16 +51,21 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 			told[t.Source] = true
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s %s %s", t.Source, t.Statistic.Short(), t.Ratio))
 		}
-		for _, c := range t.Attribution {
-			if with := "with " + c.String(); !slices.Contains(f.Evidence, with) {
-				f.Evidence = append(f.Evidence, with)
-			}
-		}
+		f.came(t.Attribution)
 		if f.Since.IsZero() || t.Since.Before(f.Since) {
 			f.Since = t.Since
 		}
 	}
 	return f
+}
+
+// came adds the changes of conditions with which an event came, each once.
+func (f *Finding) came(changes []record.Change) {
+	for _, c := range record.ChangeTexts(changes) {
+		if with := OneLine("with " + c); !slices.Contains(f.Evidence, with) {
+			f.Evidence = append(f.Evidence, with)
+		}
+	}
 }
 
 // namesOf returns the names of targets, in the order of their ids.

@@ -149,11 +149,7 @@ func changedWith(changes []record.Change) []string {
 	if len(changes) == 0 {
 		return nil
 	}
-	texts := make([]string, len(changes))
-	for i, c := range changes {
-		texts[i] = c.String()
-	}
-	return []string{"changed with it: " + strings.Join(texts, ", ")}
+	return []string{"changed with it: " + strings.Join(record.ChangeTexts(changes), ", ")}
 }
 
 // InState returns the statistics in a state, and when the first of them entered it.

@@ -60,6 +60,15 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s %s → %s", ConditionTitle(c.Condition), cmp.Or(c.From, "unknown"), cmp.Or(c.To, "unknown"))
 }
 
+// ChangeTexts writes each change: "firmware A → B", "scheduler none → bfq".
+func ChangeTexts(changes []Change) []string {
+	texts := make([]string, len(changes))
+	for i, c := range changes {
+		texts[i] = c.String()
+	}
+	return texts
+}
+
 // ConditionTitle returns the title of the condition with this name, such as "PCIe link".
 func ConditionTitle(name string) string {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Conditions]()) {

@@ -193,10 +193,6 @@ func (e *Effect) Words() []string {
 	if e == nil {
 		return nil
 	}
-	changes := make([]string, len(e.Changes))
-	for i, c := range e.Changes {
-		changes[i] = c.String()
-	}
 	var words []string
 	for _, s := range slices.Concat(Statistics(), TrafficStatistics()) {
 		if r, ok := e.Ratios[s]; ok {
@@ -204,7 +200,7 @@ func (e *Effect) Words() []string {
 		}
 	}
 	if len(words) > 0 {
-		words[0] = "since " + strings.Join(changes, ", ") + ": " + words[0]
+		words[0] = "since " + strings.Join(ChangeTexts(e.Changes), ", ") + ": " + words[0]
 	}
 	return words
 }

@@ -176,9 +176,5 @@ func end(what string, n drift.Explanation) []document.Block {
 }
 
 func changesText(list []record.Change) string {
-	texts := make([]string, len(list))
-	for i, c := range list {
-		texts[i] = c.String()
-	}
-	return strings.Join(slices.Compact(texts), ", ")
+	return strings.Join(slices.Compact(record.ChangeTexts(list)), ", ")
 }

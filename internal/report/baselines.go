@@ -54,7 +54,7 @@ func (r BaselineRow) changed(previous BaselineRow) document.Note {
 	case before == conditions:
 		return document.Sentence("conditions: as above")
 	case previous.Probe == r.Probe:
-		return document.List("changed: ", changesList(before.Changes(conditions))...)
+		return document.List("changed: ", record.ChangeTexts(before.Changes(conditions))...)
 	default:
 		return document.List("conditions: ", conditionsList(conditions)...)
 	}

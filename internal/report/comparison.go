@@ -59,7 +59,7 @@ func comparisonBlocks(c record.Comparison, both []string, earlier, before, after
 	if len(c.Conditions)+len(c.Warnings)+len(both)+len(c.NotCompared) > 0 {
 		blocks = append(blocks, document.Gap{})
 	}
-	for _, change := range changesList(c.Conditions) {
+	for _, change := range record.ChangeTexts(c.Conditions) {
 		blocks = append(blocks, document.List("changed: ", change))
 	}
 	blocks = append(blocks, document.Warnings(c.Warnings))

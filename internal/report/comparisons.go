@@ -85,7 +85,7 @@ func (c Comparisons) CSV(w io.Writer) error {
 		row := func(load, plan string, direction record.Direction, figure []string, ignored, warnings, notCompared, few string) {
 			rows = append(rows, slices.Concat([]string{
 				plain(c.Names[0]), plain(c.Names[i+1]), r.Before.Started.UTC().Format(moment), r.After.Started.UTC().Format(moment),
-				plain(strings.Join(changesList(r.Conditions), "; ")), plain(load), plain(plan), string(direction),
+				plain(strings.Join(record.ChangeTexts(r.Conditions), "; ")), plain(load), plain(plan), string(direction),
 			}, figure, []string{ignored, string(r.Verdict), plain(warnings), plain(warned(r.Warnings)), plain(notCompared), few}))
 		}
 		for _, l := range r.Loads {

@@ -22,15 +22,6 @@ func conditionsList(c record.Conditions) []string {
 	return known
 }
 
-// changesList lists changes: "firmware A → B", "scheduler none → bfq".
-func changesList(changes []record.Change) []string {
-	texts := make([]string, len(changes))
-	for i, c := range changes {
-		texts[i] = c.String()
-	}
-	return texts
-}
-
 // LinkText returns a PCIe link, and its maximum where that is higher: "16 GT/s x4", "8 of 16 GT/s
 // x4", "16 GT/s x2 of x4".
 func LinkText(l record.PCIeLink) string {

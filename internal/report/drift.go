@@ -134,7 +134,7 @@ func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 		// is shown with the findings.
 		last := i == len(compared)-1 || !slices.Equal(d.Attribution, compared[i+1].Attribution)
 		if last && d.State == record.Improved && len(d.Attribution) > 0 {
-			row.Notes = []document.Block{document.List("because ", changesList(d.Attribution)...)}
+			row.Notes = []document.Block{document.List("because ", record.ChangeTexts(d.Attribution)...)}
 		}
 		if u := d.Unjudged; u != nil {
 			unjudged = append(unjudged, d.Statistic.Short())

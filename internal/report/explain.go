@@ -142,7 +142,7 @@ func stateText(s drift.StatisticExplanation, now time.Time) string {
 func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) []document.Block {
 	blocks := []document.Block{document.Sentence(why(x, i, s))}
 	if len(s.Attribution) > 0 {
-		blocks = append(blocks, document.List("because ", changesList(s.Attribution)...))
+		blocks = append(blocks, document.List("because ", record.ChangeTexts(s.Attribution)...))
 	}
 	if len(x.Recent) > 0 {
 		ratios := make([]float64, len(x.Recent))

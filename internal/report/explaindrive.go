@@ -38,7 +38,7 @@ func togetherText(t record.Together, id string) string {
 	}
 	text := fmt.Sprintf("%d of %d drives, %s, are slower since %s: %s %s %s", len(t.Drives), t.Of, included, units.Minute(t.Since), t.Source, t.Statistic.Short(), t.Ratio)
 	if len(t.Attribution) > 0 {
-		text += ", because " + strings.Join(changesList(t.Attribution), ", ")
+		text += ", because " + strings.Join(record.ChangeTexts(t.Attribution), ", ")
 	}
 	return text
 }

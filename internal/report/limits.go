@@ -197,7 +197,7 @@ func targetSection(r record.RunReport) []document.Section {
 	for _, target := range r.Targets {
 		row := t.Add(target.Path, target.Group, DeviceText(target.Device), target.Conditions.PCIeLink.String(), target.Conditions.NUMANode.String(), target.Conditions.Filesystem)
 		if changes := first.Changes(target.Conditions); len(changes) > 0 {
-			row.Notes = []document.Block{document.Sentence("differs from the first: " + strings.Join(changesList(changes), ", "))}
+			row.Notes = []document.Block{document.Sentence("differs from the first: " + strings.Join(record.ChangeTexts(changes), ", "))}
 		}
 	}
 	return []document.Section{{ID: "targets", Title: "Targets", Blocks: []document.Block{document.Gap{}, t}}}

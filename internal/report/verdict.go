@@ -36,7 +36,7 @@ func VerdictDetail(v record.Judgement, moment func(time.Time) string) string {
 		parts = append(parts, "together with others")
 	}
 	if len(v.Attribution) > 0 {
-		parts = append(parts, "changed with it: "+strings.Join(changesList(v.Attribution), " and "))
+		parts = append(parts, "changed with it: "+strings.Join(record.ChangeTexts(v.Attribution), " and "))
 	}
 	text := strings.Join(parts, ", ")
 	for _, t := range all[1:] {

@@ -2,15 +2,16 @@ package state
 
 import (
 	"errors"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 )
 
-// Judged returns the node as it was last judged, for use while no daemon runs. The error joins what
-// could not be read and is therefore missing from the node.
-func (d Dir) Judged(c config.Config) (*judge.Node, error) {
-	n := judge.NewNode(c.Drift.Settings)
+// Judged returns the node as it was last judged, for use while no daemon runs, and when its last round was; zero when none is
+// stored. The error joins what could not be read and is therefore missing from the node.
+func (d Dir) Judged(c config.Config) (n *judge.Node, lastRound time.Time, err error) {
+	n = judge.NewNode(c.Drift.Settings)
 	kept, found, err := d.Node()
 	problems := []error{err}
 	if found && err == nil {
@@ -34,5 +35,5 @@ func (d Dir) Judged(c config.Config) (*judge.Node, error) {
 			n.Attach(t.ID, judge.Traffic, traffic)
 		}
 	}
-	return n, errors.Join(problems...)
+	return n, kept.LastRound(), errors.Join(problems...)
 }

@@ -13,8 +13,8 @@ import (
 // Snapshot returns the stored state in the form of a daemon's snapshot, for use while
 // no daemon runs. The error joins what could not be read.
 func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
-	kept, _, _ := d.Node() // Judged returns its error
-	snapshot := record.Snapshot{Time: now, Node: c.Node, Stored: true, LastRound: kept.LastRound()}
+	judged, lastRound, unjudged := d.Judged(c)
+	snapshot := record.Snapshot{Time: now, Node: c.Node, Stored: true, LastRound: lastRound}
 	targets, err := d.Targets()
 	problems := []error{err}
 	for _, t := range targets {
@@ -39,8 +39,7 @@ func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 		problems = append(problems, err)
 		snapshot.Targets = append(snapshot.Targets, status)
 	}
-	judged, err := d.Judged(c)
-	problems = append(problems, err)
+	problems = append(problems, unjudged)
 	judged.Advance(now) // comparisons that are too old no longer count
 	for i := range snapshot.Targets {
 		t := &snapshot.Targets[i]
