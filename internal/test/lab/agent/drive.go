@@ -58,14 +58,27 @@ func lookForDrive(ports []string) (drive *wire.Drive, complete bool, err error) 
 			namespace := filepath.Base(path)
 			namespace = cmp.Or(sysfs.HeadOf(namespace), namespace)
 			drive.Namespaces = append(drive.Namespaces, namespace)
-			if _, err := os.Stat("/dev/" + namespace); errors.Is(err, os.ErrNotExist) {
-				complete = false
-			} else if err != nil {
+			opens, err := canOpen("/dev/" + namespace)
+			if err != nil {
 				return drive, false, err
 			}
+			complete = complete && opens
 		}
 	}
 	slices.Sort(drive.Namespaces)
 	drive.Namespaces = slices.Compact(drive.Namespaces)
 	return drive, complete, nil
+}
+
+// canOpen tells whether the kernel lets programs open the device. It creates the device's files first, and until it is
+// done opening them fails with ENXIO (device_add_disk in block/genhd.c).
+func canOpen(path string) (bool, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENXIO) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, file.Close()
 }
