@@ -59,10 +59,21 @@ background+=($!)
 # These run the product as a program, too. Two packages at a time, as more make each other's emulated machines time out.
 outside=($wing/{labtest,storytest,lab,docstest})
 tests -p 2 "${outside[@]}" || status=$?
+# These start the product hundreds of times, which takes twice the CPU with the race detector. It watches the goroutines in
+# the tests of their own packages, and here in the tests that keep most of them busy at once.
+programs=(./internal/cli $wing/faulttest)
+crowded='^(TestSoak|TestRunIsStopped|TestTopInATerminal)$'
+(
+	failed=0
+	tests -p 2 -skip "$crowded" "${programs[@]}" || failed=$?
+	tests -race -p 2 -run "$crowded" ./internal/cli $wing/faulttest || failed=$?
+	exit "$failed"
+) &
+background+=($!)
 # None of these starts an emulated machine, and some wait half of their time.
-long=(./internal/cli $wing/faulttest ./internal/{suite,safety,fiorun,probe,measure,iolatency,daemon,device,nodestatus,web,run})
-mapfile -t others < <(go list ./... | grep -vxF "$(go list "${sequential[@]}" "${computing[@]}" "${shipped[@]}" "${outside[@]}" "${long[@]}")")
-tests -race -p 4 "${long[@]}" "${others[@]}" || status=$?
+long=(./internal/{suite,safety,fiorun,probe,measure,iolatency,daemon,device,nodestatus,web,run})
+mapfile -t others < <(go list ./... | grep -vxF "$(go list "${sequential[@]}" "${computing[@]}" "${shipped[@]}" "${outside[@]}" "${programs[@]}" "${long[@]}")")
+tests -race -p 2 "${long[@]}" "${others[@]}" || status=$?
 for pid in "${background[@]}"; do
 	wait "$pid" || status=$?
 done

@@ -82,7 +82,7 @@ func Command(t testing.TB, environment []string, arguments ...string) *exec.Cmd 
 	t.Helper()
 	whole(t)
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], arguments...)
-	c.Env = append(append(os.Environ(), beProgram+"=1", "GORACE=halt_on_error=1 exitcode=66"), environment...)
+	c.Env = append(append(os.Environ(), beProgram+"=1", "GORACE="+os.Getenv("GORACE")+" halt_on_error=1 exitcode=66"), environment...)
 	return c
 }
 
