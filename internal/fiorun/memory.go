@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/ssdprobe/ssdprobe/internal/tool"
 )
 
 // ErrMemoryNode says that fio cannot bind its memory to a NUMA node here.
@@ -21,7 +19,7 @@ var ErrMemoryNode = errors.New("fio cannot bind its memory here")
 // (set_mempolicy), libnuma merely complains and fio continues with unbound memory. Any
 // complaint therefore counts as a failure.
 func (b Binary) CheckMemoryNode(ctx context.Context, node int) error {
-	answer, err := tool.Ask(ctx, b.Path, []string{
+	answer, err := answer(ctx, b.Path, []string{
 		"--name=memory", "--ioengine=null", "--rw=read", "--size=4k", "--thread", fmt.Sprintf("--numa_mem_policy=bind:%d", node),
 		"--output-format=terse",
 	})
