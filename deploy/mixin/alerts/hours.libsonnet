@@ -176,32 +176,29 @@ function(config) {
 
     {
       alert: 'SsdprobeMediaErrorsGrowing',
-      // The drive keeps the count across restarts, so an increase is a new error. Sectors of a SATA or SAS drive
-      // may be replaced or written, so their numbers may fall.
+      // The drive keeps its counts across restarts, so what is above the lowest of a day is new. That of NVMe only grows; sectors
+      // of a SATA or SAS drive may be replaced or written, so their numbers may fall. A drive that gets another name, and a
+      // daemon that is replaced, begin new series: the lowest is that of the drive, and the name the one of now.
       expr: |||
         (
-            max by (cluster, job, instance, device, id, controller) (increase(ssdprobe_nvme_media_errors_total[1d])) > 0
-          or
-            max by (cluster, job, instance, device, id) (
-                label_replace(ssdprobe_drive_uncorrectable_sectors - min_over_time(ssdprobe_drive_uncorrectable_sectors[1d]), "sectors", "uncorrectable", "", "")
-              or
-                label_replace(ssdprobe_drive_pending_sectors - min_over_time(ssdprobe_drive_pending_sectors[1d]), "sectors", "pending", "", "")
-              or
-                label_replace(ssdprobe_drive_reallocated_sectors - min_over_time(ssdprobe_drive_reallocated_sectors[1d]), "sectors", "reallocated", "", "")
-            ) > 0
+          max by (cluster, job, instance, device, id) (
+              max by (cluster, job, instance, device, id, count) (%(counts)s)
+            - on (cluster, job, instance, id, count) group_left
+              min_over_time((max by (cluster, job, instance, id, count) (%(counts)s))[1d:10m])
+          ) > 0
         )
         * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      |||,
+      ||| % { counts: 'label_replace({__name__=~"ssdprobe_(nvme_media_errors_total|drive_(uncorrectable|pending|reallocated)_sectors)"}, "count", "$1", "__name__", "(.+)")' },
       'for': '5m',
       keep_firing_for: '15m',
       labels: { severity: 'warning' },
       annotations: {
         summary: 'A drive has new media errors.',
         description: text.drive + |||
-          {{ if not $labels.controller }}has up to {{ $value }} more sectors that it cannot read, or has replaced, than a day ago.{{ else -}}
-          had {{ printf "%.0f" $value }} unrecovered data integrity errors in the last 24 hours
-          {{- with printf "ssdprobe_nvme_media_errors_total{cluster=%q,instance=%q,id=%q,controller=%q}"
-          $labels.cluster $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value | printf "%.0f" }} in the drive's life{{ end }}: data could not be read.{{ end }}
+          {{ with printf "max(ssdprobe_nvme_media_errors_total{cluster=%q,instance=%q,id=%q})"
+          $labels.cluster $labels.instance $labels.id | query }}had {{ $value }} unrecovered data integrity errors in the last 24 hours,
+          {{ . | first | value | printf "%.0f" }} in the drive's life: data could not be read.
+          {{- else }}has up to {{ $value }} more sectors that it cannot read, or has replaced, than a day ago.{{ end }}
         |||,
       },
     },
