@@ -31,6 +31,7 @@ func TestATargetWithoutResults(t *testing.T) {
 		"ssdprobe_device_info":            1,
 		"ssdprobe_drive_health":           5, // one per state; unknown is 1
 		"ssdprobe_target_up":              1,
+		"ssdprobe_probe_interval_seconds": 1,
 		"ssdprobe_probe_rounds_total":     6,
 		"ssdprobe_probe_read_bytes_total": 1,
 		"ssdprobe_baseline_samples":       1,

@@ -45,6 +45,11 @@ func movements() []movement {
 		moves("a source is slow", func(s *record.Snapshot) { s.Collectors[0].Duration *= 2 }, "ssdprobe_collector_duration_seconds"),
 		moves("the configuration file is edited", func(s *record.Snapshot) { s.ConfigChanged = new(true) }, "ssdprobe_config_file_changed"),
 		moves("there is nothing but the fallback file", func(s *record.Snapshot) { s.FallbackUsed = new(true) }, "ssdprobe_fallback_file_used"),
+		moves("a probe runs more often", func(s *record.Snapshot) {
+			for i := range s.Targets {
+				s.Targets[i].Probes[0].Probe.Interval /= 2
+			}
+		}, "ssdprobe_probe_interval_seconds"),
 		moves("quiet hours begin", func(s *record.Snapshot) { s.QuietUntil = later.Add(time.Hour) }, "ssdprobe_quiet", "ssdprobe_finding"),
 		moves("a warning of the node", func(s *record.Snapshot) { s.Warnings = nil }, "ssdprobe_finding"),
 		moves("time goes on", func(s *record.Snapshot) { s.Time = s.Time.Add(time.Second) }, "ssdprobe_probe_inflight_seconds"),

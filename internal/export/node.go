@@ -27,6 +27,19 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 					emit(1, f.Device, f.TargetID, f.Probe, f.Code, f.Severity.String())
 				}
 			}),
+		metric("ssdprobe_probe_interval_seconds", gauge, []string{"probe"},
+			"Mean time from round to round of a probe, in seconds, by the configuration. The same on all targets. Absent for a probe that runs on none.",
+			func(s record.Snapshot, emit emit) {
+				seen := map[string]bool{}
+				for _, t := range s.Targets {
+					for _, p := range t.Probes {
+						if !seen[p.Probe.Name] {
+							seen[p.Probe.Name] = true
+							emit(p.Probe.Interval.Seconds(), p.Probe.Name)
+						}
+					}
+				}
+			}),
 		single("ssdprobe_quiet", gauge, "1 during the quiet_hours of the configuration, when no probe and no scheduled run starts. Else 0.",
 			func(s record.Snapshot) (float64, bool) { return boolean(!s.QuietUntil.IsZero()), true }),
 	)

@@ -12,6 +12,17 @@ function(config) {
     )
   ||| % { span: span }, '\n'),
 
+  // Probes whose last good round was hours ago, and ten of their intervals: rounds may be hours apart.
+  local late = std.stripChars(|||
+    (
+        (time() - max by (cluster, job, instance, device, id, probe) (ssdprobe_probe_last_success_timestamp_seconds)) > %(noResultsHours)d * 3600
+      unless on (cluster, job, instance, id, probe)
+          time() - max by (cluster, job, instance, id, probe) (ssdprobe_probe_last_success_timestamp_seconds)
+        < on (cluster, job, instance, probe) group_left
+          10 * max by (cluster, job, instance, probe) (ssdprobe_probe_interval_seconds)
+    )
+  ||| % config, '\n'),
+
   name: 'ssdprobe-hours',
   interval: '5m',
   rules: [
@@ -49,18 +60,22 @@ function(config) {
     {
       alert: 'SsdprobeNoResults',
       // Rounds are skipped while a device is busy, which may go on for hours. The time counts
-      // from the last good round, or else from when both drive and daemon were there.
+      // from the last good round, or else from when both drive and daemon were there; then ten rounds have to be over, too.
       // A drive that was never written has nothing to measure. Other alerts cover a target
       // that is down, a hanging device and a full run. After quiet hours the hours
       // begin again. One alert for each drive, whatever its probes.
       expr: |||
         max by (cluster, job, instance, device, id) (
           (
-              (time() - max by (cluster, job, instance, device, id, probe) (ssdprobe_probe_last_success_timestamp_seconds)) > %(noResultsHours)d * 3600
+              %(late)s
             or
                 %(noResultsHours)d * 3600 + (max by (cluster, job, instance, device, id, probe) (ssdprobe_probe_rounds_total{outcome="ok"}) == 0)
               and on (cluster, job, instance, id, probe) ssdprobe_probe_rounds_total{outcome="ok"} offset %(noResultsHours)dh
               and on (cluster, job, instance) time() - process_start_time_seconds > %(noResultsHours)d * 3600
+              unless on (cluster, job, instance, id, probe) (
+                sum by (cluster, job, instance, id, probe) (ssdprobe_probe_rounds_total) < 10
+                and on (cluster, job, instance, probe) 10 * ssdprobe_probe_interval_seconds > %(noResultsHours)d * 3600
+              )
           )
           unless on (cluster, job, instance, id, probe) %(unwritten)s
           unless on (cluster, job, instance, id, probe) ssdprobe_probe_inflight_seconds > %(stuckSeconds)d
@@ -69,7 +84,7 @@ function(config) {
           unless on (cluster, job, instance) max_over_time(ssdprobe_quiet[%(noResultsHours)dh]) == 1
         )
         * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % (config { unwritten: unwritten('%dh' % config.noResultsHours) }),
+      ||| % (config { late: late, unwritten: unwritten('%dh' % config.noResultsHours) }),
       'for': '15m',
       keep_firing_for: '15m',
       labels: { severity: 'warning' },
@@ -87,13 +102,19 @@ function(config) {
     {
       alert: 'SsdprobeBaselineNeverLearned',
       // Learning takes an hour or two. After a change of conditions it starts again, but then there was
-      // a baseline within the day. One alert for each drive: about the probe that has learned least.
+      // a baseline within the day. Where rounds are rare, it takes days, and all is well while half of the rounds of a day count.
+      // One alert for each drive: about the probe that has learned least.
       expr: |||
         min by (cluster, job, instance, device, id) (
           max by (cluster, job, instance, device, id, probe) (ssdprobe_baseline_samples / ssdprobe_baseline_samples_goal)
           and on (cluster, job, instance, id, probe) ssdprobe_baseline_samples_goal offset 1d
           unless on (cluster, job, instance, id, probe) max_over_time(ssdprobe_baseline_learned_timestamp_seconds[1d])
           unless on (cluster, job, instance, id, probe) %(unwritten)s
+          unless on (cluster, job, instance, id, probe)
+              max by (cluster, job, instance, id, probe) (ssdprobe_baseline_samples)
+              - max by (cluster, job, instance, id, probe) (ssdprobe_baseline_samples offset 1d)
+            >= on (cluster, job, instance, probe) group_left
+              0.5 * 86400 / max by (cluster, job, instance, probe) (ssdprobe_probe_interval_seconds)
         )
         * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % { unwritten: unwritten('1d') },
@@ -121,7 +142,7 @@ function(config) {
           max by (cluster, job, instance, device, id) (
             time() - ssdprobe_drift_unjudged_since_timestamp_seconds{reason!~"learning|hung|unavailable|unwritten"} > %(notJudgedHours)d * 3600
             unless on (cluster, job, instance, id, probe) (
-              time() - ssdprobe_probe_last_success_timestamp_seconds > %(noResultsHours)d * 3600
+              %(late)s
               or ssdprobe_probe_rounds_total{outcome="ok"} == 0
             )
             unless on (cluster, job, instance, id, probe, statistic) ssdprobe_drift_state{state="regressed"} == 1
@@ -133,7 +154,7 @@ function(config) {
           )
         )
         * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
+      ||| % (config { late: late }),
       'for': '1h',
       keep_firing_for: '1h',
       labels: { severity: 'info' },
