@@ -173,7 +173,7 @@ function(config) {
           {{ if eq $labels.code "nothing_watched" }}ssdprobe on {{ $labels.instance }} watches nothing: it finds no device, or none that the configuration selects.
           {{- else }}ssdprobe on {{ $labels.instance }} may not read {{ $value }} of the drives that its configuration selects:
           {{- range printf "count by (device) (ssdprobe_finding{cluster=%q,job=%q,instance=%q,code=\"not_watched\"})"
-          $labels.cluster $labels.job $labels.instance | query }} {{ .Labels.device }}{{ end }}.{{ end }}
+          $labels.cluster $labels.job $labels.instance | query | sortByLabel "device" }} {{ .Labels.device }}{{ end }}.{{ end }}
           Nobody is told if a drive gets slower there.
         |||,
       },

@@ -29,7 +29,7 @@ local evidence = text.verdict('drive', ['cluster', 'instance', 'id'], ' slower',
   Its longest stall of the last hour was {{ .Value | humanizeDuration }}: I/O was in flight and none completed.{{ end }}
   {{- range printf "round(sum(increase(ssdprobe_probe_errors_total{cluster=%q,instance=%q,id=%q}[1h]))) >= 1" $labels.cluster $labels.instance $labels.id | query }}
   At least {{ printf "%.0f" .Value }} I/Os of its probes failed in the last hour.{{ end }}
-  {{- range printf "count by (condition, from, to) (ssdprobe_drive_health_attribution_info{cluster=%q,instance=%q,id=%q})" $labels.cluster $labels.instance $labels.id | query }}
+  {{- range printf "count by (condition, from, to) (ssdprobe_drive_health_attribution_info{cluster=%q,instance=%q,id=%q})" $labels.cluster $labels.instance $labels.id | query | sortByLabel "condition" }}
   {{ .Labels.condition }} changed from {{ or .Labels.from "unknown" }} to {{ or .Labels.to "unknown" }} at that time.
   {{- else }}
   No condition is known to have changed at that time.
@@ -177,7 +177,7 @@ function(config) {
         description: |||
           For more than six hours, at least nine tenths of the drives of {{ $labels.instance }} have been at least {{ printf "%.2f" $value }} times slower than
           drives of their models on other nodes.
-          The cause is the node: {{ range $i, $conditions := printf "count by (kernel, governor) (ssdprobe_device_conditions_info{cluster=%q,instance=%q})" $labels.cluster $labels.instance | query -}}
+          The cause is the node: {{ range $i, $conditions := printf "count by (kernel, governor) (ssdprobe_device_conditions_info{cluster=%q,instance=%q})" $labels.cluster $labels.instance | query | sortByLabel "governor" | sortByLabel "kernel" -}}
           {{ if $i }} {{ end }}kernel {{ or .Labels.kernel "unknown" }}, governor {{ or .Labels.governor "unknown" }} ({{ .Value }} targets).
           {{- else -}}
           look at its kernel, its CPU frequency and what else runs on it.{{ end }}

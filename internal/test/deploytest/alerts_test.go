@@ -81,6 +81,21 @@ func TestNoDescriptionReadsTheWholeFleet(t *testing.T) {
 	assert.Greater(t, read, 50, "they are found")
 }
 
+// Prometheus 3 returns groups in any order, so that a description would change from one evaluation to the next.
+func TestListsInDescriptionsAreSorted(t *testing.T) {
+	listed := regexp.MustCompile(`\{\{-? ?range [^"{}]*printf "((?:[^"\\]|\\.)*)"[^}]*\}\}`)
+	found := 0
+	for _, a := range rules(t, "alerts.yaml") {
+		for _, list := range listed.FindAllStringSubmatch(a.Annotations["description"], -1) {
+			if query := list[1]; strings.Contains(query, " by (") && !strings.HasPrefix(query, "topk(") {
+				assert.Contains(t, list[0], "sortByLabel", a.Alert)
+				found++
+			}
+		}
+	}
+	assert.NotZero(t, found)
+}
+
 // ofNode reports whether an alert is about ssdprobe itself, the host or a batch, and not about a drive.
 func ofNode(a rule) bool {
 	return !strings.Contains(a.Expr, "device") || regexp.MustCompile(`^count by \(cluster, job, instance, (model|code)\) \(`).MatchString(a.Expr)
