@@ -198,18 +198,13 @@ function(config) {
     {
       alert: 'SsdprobeMediaErrorsGrowing',
       // The drive keeps its counts across restarts, so what is above the lowest of a day is new. That of NVMe only grows; sectors
-      // of a SATA or SAS drive may be replaced or written, so their numbers may fall. A drive that gets another name, and a
-      // daemon that is replaced, begin new series: the lowest is that of the drive, and the name the one of now.
+      // of a SATA or SAS drive may be replaced or written, so their numbers may fall.
       expr: |||
         (
-          max by (cluster, job, instance, device, id) (
-              max by (cluster, job, instance, device, id, count) (%(counts)s)
-            - on (cluster, job, instance, id, count) group_left
-              min_over_time((max by (cluster, job, instance, id, count) (%(counts)s))[1d:10m])
-          ) > 0
+          max by (cluster, job, instance, id) (drive:ssdprobe_media_errors:max - min_over_time(drive:ssdprobe_media_errors:max[1d])) > 0
         )
-        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % { counts: 'label_replace({__name__=~"ssdprobe_(nvme_media_errors_total|drive_(uncorrectable|pending|reallocated)_sectors)"}, "count", "$1", "__name__", "(.+)")' },
+        * on (cluster, job, instance, id) group_right max by (cluster, job, instance, device, id, model, firmware) (device:ssdprobe_device_info:unique)
+      |||,
       'for': '5m',
       keep_firing_for: '15m',
       labels: { severity: 'warning' },

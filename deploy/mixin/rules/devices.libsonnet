@@ -52,7 +52,18 @@ function(config) {
       |||,
     },
 
-    // The same with the labels that compared drives must share: size in bytes (empty if
+    // What the media of a drive have lost, whatever the kernel calls the drive and however often the daemon was replaced: both
+    // begin new series. Recorded, because the lowest of a day is asked for, which a subquery would compute anew each time.
+    {
+      record: 'drive:ssdprobe_media_errors:max',
+      expr: |||
+        max by (cluster, job, instance, id, count) (
+          label_replace({__name__=~"ssdprobe_(nvme_media_errors_total|drive_(uncorrectable|pending|reallocated)_sectors)"}, "count", "$1", "__name__", "(.+)")
+        )
+      |||,
+    },
+
+    // What a device is, with the labels that compared drives must share: size in bytes (empty if
     // unknown) and engine (empty for builds that do not export it). Engine versions measure
     // differently: if they were compared, an upgrade of half a fleet would make the
     // other half look slow.
