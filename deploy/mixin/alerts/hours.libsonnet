@@ -31,12 +31,16 @@ function(config) {
       // A device that is gone has no series, so no other alert fires. This one ends after
       // six hours: by then the drive was removed on purpose. Without the labels device and firmware: a drive that had
       // two names or firmwares in these hours would be gone twice. A drive that comes and goes is never gone for long, so
-      // its returns are counted.
+      // its returns are counted. Virtual volumes and those behind a network come and go with what uses them.
       expr: |||
         (
             count_over_time(device:ssdprobe_device_info:returned[6h]) > %(returns)d
           or
-            max by (cluster, job, instance, id, model) (last_over_time(device:ssdprobe_device_info:unique[6h]))
+            max by (cluster, job, instance, id, model) (
+                last_over_time(device:ssdprobe_device_info:unique{kind="file"}[6h])
+              or
+                last_over_time(device:ssdprobe_device_info:unique{transport!~"%(unlikeTransports)s",model!~"%(unlikeModels)s"}[6h])
+            )
             unless on (cluster, job, instance, id) device:ssdprobe_device_info:unique
         )
         and on (cluster, job, instance) ssdprobe_build_info
