@@ -104,7 +104,7 @@ func probeForm(p *record.Probe) field {
 		{"ios", within(count(&p.IOs).as("number of I/Os"), 1, 100_000), "counted I/Os in a round"},
 		{"warmup_ios", within(count(&p.WarmupIOs).as("number of I/Os"), 0, 1000), "uncounted I/Os at the start of a round, to wake CPU and drive"},
 		{"datasync", flag(&p.Datasync), "fdatasync after each write; needs direction: write"},
-		{"interval", atLeast(duration(&p.Interval), time.Second), "mean time from round to round; each start is moved by up to a quarter of it, at random"},
+		{"interval", atLeast(duration(&p.Interval), time.Second), "mean time from round to round; each start is moved by up to a quarter of it, at random. Rounds more than an hour apart are not compared with the baseline"},
 		{"timeout", atLeast(duration(&p.Timeout), 100*time.Millisecond), "time after which the device counts as hung"},
 		{"targets", oneOf(text(&p.Targets), "a kind of targets", record.OnAll, record.OnDevices, record.OnFiles), "what it runs on; write probes run on files only"},
 	}

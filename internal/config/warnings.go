@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -31,7 +32,10 @@ func (c Config) Warnings() []string {
 	all = append(all, c.budgetWarnings()...)
 	all = append(all, c.limitWarnings()...)
 	for _, p := range c.Probes {
-		if c.Drift.Window < 2*p.Interval {
+		if p.Interval > drift.LongestInterval {
+			all = append(all, fmt.Sprintf("probe %s is seldom or never compared with its baseline: its interval of %s is above %s, and that far apart rounds tell nothing together",
+				p.Name, FormatDuration(p.Interval), FormatDuration(drift.LongestInterval)))
+		} else if c.Drift.Window < 2*p.Interval {
 			all = append(all, fmt.Sprintf("the figures of probe %s are those of single rounds: drift.window %s is shorter than two of its intervals of %s; verdicts do not depend on it",
 				p.Name, FormatDuration(c.Drift.Window), FormatDuration(p.Interval)))
 		}

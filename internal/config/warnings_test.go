@@ -53,3 +53,15 @@ func TestLimitsThatOnceWereDefaults(t *testing.T) {
 		}
 	}
 }
+
+// Two rounds within an hour are compared with the baseline; a probe whose rounds are further apart only has figures.
+func TestIntervalsThatAreTooLongToCompare(t *testing.T) {
+	for interval, want := range map[string][]string{
+		"2m": {}, "1h": {"the figures of probe read-4k are those of single rounds: drift.window 5m is shorter than two of its intervals of 1h; verdicts do not depend on it"},
+		"61m": {"probe read-4k is seldom or never compared with its baseline: its interval of 1h1m is above 1h, and that far apart rounds tell nothing together"},
+	} {
+		c, err := parse("probes: [{name: read-4k, interval: " + interval + "}]\n")
+		require.NoError(t, err)
+		assert.ElementsMatch(t, want, c.Warnings(), interval)
+	}
+}

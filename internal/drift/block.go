@@ -17,6 +17,10 @@ const (
 	// maxBlockSlots is after how many slots such a round is dropped, because it is too far from the next one. It is
 	// also the longest a block may take.
 	maxBlockSlots = 12
+
+	// LongestInterval is up to which interval all rounds are compared. Above it many rounds, and from its double on all, are
+	// dropped.
+	LongestInterval = maxBlockSlots * blockLength
 )
 
 // Round is a good round as the comparison sees it.

@@ -151,6 +151,23 @@ func TestRareRoundsAreStaleAfterTwoBlocksOfThem(t *testing.T) {
 	assert.Equal(t, record.Unknown, h.after(over + 130*time.Minute)[0].State)
 }
 
+// Rounds up to an hour apart are all compared, those two hours apart never are.
+func TestLongestInterval(t *testing.T) {
+	for interval, want := range map[time.Duration]record.DriftState{
+		drift.LongestInterval: record.Stable, 2 * drift.LongestInterval: record.Unknown,
+	} {
+		h := known(t)
+		h.track.Every(interval)
+		for n := range 48 {
+			h.minute += int(interval/time.Minute) - 1
+			h.run(time.Minute, 1, record.Conditions{})
+			if n >= 3 {
+				assert.Equal(t, want, h.p50().State, "%v, round %d", interval, n)
+			}
+		}
+	}
+}
+
 func TestAFastVerdictHasARatioOfItsOwnRounds(t *testing.T) {
 	h := known(t)
 	for _, e := range h.run(4*time.Minute, 3, record.Conditions{}) {
