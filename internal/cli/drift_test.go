@@ -141,7 +141,7 @@ func TestDriftReplayOfWhatPrometheusLacks(t *testing.T) {
 		if strings.HasPrefix(r.FormValue("query"), "last_over_time(") {
 			kind = "vector"
 		}
-		if knows && strings.Contains(r.FormValue("query"), "ssdprobe_device_info") {
+		if knows && kind == "vector" {
 			result = `{"metric": {"instance": "a:1", "device": "nvme0n1", "id": "eui.1", "model": "X"}, "value": [3600, "1"]}`
 		}
 		fmt.Fprintf(w, `{"status": "success", "data": {"resultType": %q, "result": [%s]}}`, kind, result)

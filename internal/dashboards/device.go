@@ -64,13 +64,14 @@ func deviceNow() []Panel {
 	}
 }
 
-// heatmap shows a latency histogram, whether Prometheus stores it natively or in classic buckets.
-func heatmap(title, description, name, labels string) Panel {
-	native := `sum(increase(` + name + `{` + labels + `}[$__rate_interval]))`
+// heatmap shows a latency histogram, whether Prometheus stores it natively or in classic buckets. increases is the expression for
+// how the series, whose name ends with suffix, increased.
+func heatmap(title, description string, increases func(suffix string) string) Panel {
+	native := `sum(` + increases("") + `)`
 	return Panel{
 		Kind: "heatmap", Title: title, Unit: "short", Width: 12, Height: 9, Description: description,
 		Queries: []Query{{
-			Expr:   native + ` or (sum by (le) (increase(` + name + `_bucket{` + labels + `}[$__rate_interval])) unless on () ` + native + `)`,
+			Expr:   native + ` or (sum by (le) (` + increases("_bucket") + `) unless on () ` + native + `)`,
 			Legend: "{{le}}", Format: "heatmap",
 		}},
 		Options: Object{
@@ -102,10 +103,15 @@ func latency() []Panel {
 		series("IOPS", "iops", "I/Os per second in the good rounds of the last minutes, at the probe's queue depth. At queue depth 1, it is the inverse of the mean latency.", 12,
 			Query{Expr: `ssdprobe_probe_iops{` + target + `}`, Legend: "{{probe}}"}).from0(),
 		heatmap("Latency of every I/O of probes", "How many I/Os had which latency. From native histograms where Prometheus stores them, else from the few classic buckets.",
-			`ssdprobe_probe_latency_seconds`, target),
+			func(suffix string) string {
+				return `increase(ssdprobe_probe_latency_seconds` + suffix + `{` + target + `}[$__rate_interval])`
+			}),
 		heatmap("Latency of applications' I/O", "How long the device took for each read, write, flush and discard of applications; I/O of ssdprobe is left out. Empty "+
 			"where ssdprobe_io_latency_available is 0: eBPF programs time the I/O, and missing rights, the kernel or the key io_latency can prevent that.",
-			`ssdprobe_io_latency_seconds`, target+`,stage="device"`),
+			func(suffix string) string { // of the device, which may have several targets
+				return `increase(ssdprobe_io_latency_seconds` + suffix + `{` + node + `,stage="device"}[$__rate_interval])` +
+					` and on (cluster, instance, device) ssdprobe_device_info{` + target + `}`
+			}),
 		series("99th percentile of every I/O", "s", "From the histogram, over the time between two points instead of a window. Where Prometheus stores only classic "+
 			"buckets, values below 250 µs are not measured, and no value exceeds 10 ms: see the percentiles above.", 12,
 			Query{Expr: quantile("0.99"), Legend: "{{probe}} p99"}).logarithmic(),

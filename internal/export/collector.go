@@ -18,6 +18,7 @@ type Collector struct {
 	node      []family[record.Snapshot]
 	reports   []family[[]record.CollectorStatus]
 	target    []family[record.TargetStatus]
+	counts    []family[record.TargetStatus] // of what the kernel counts of a device
 	io        ioHistograms
 	probe     []family[probeNow]
 
@@ -33,6 +34,7 @@ func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Co
 		node:      described(slices.Concat(nodeFamilies(build), hostFamilies())),
 		reports:   described(reportFamilies(), deviceLabels()...),
 		target:    described(targetFamilies(), deviceLabels()...),
+		counts:    described(slices.Concat(trafficFamilies(), ioFamilies()), deviceLabels()...),
 		probe:     described(probeFamilies(), probeLabels()...),
 		io:        newIOHistograms(),
 
@@ -52,6 +54,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	describe(c.node, out)
 	describe(c.reports, out)
 	describe(c.target, out)
+	describe(c.counts, out)
 	describe(c.probe, out)
 	describe(c.controller, out)
 	describe(c.drive, out)
@@ -82,7 +85,10 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		collect(c.reports, t.Collectors, out, o.device, o.id)
 		t.Runs = current(t.Runs)
 		collect(c.target, t, out, o.device, o.id)
-		c.io.collect(t, out, o.device, o.id)
+		if by, _ := ownerOf(s.Targets, func(d record.Device) bool { return d.Number == t.Device.Number }); by.ID == t.ID {
+			collect(c.counts, t, out, o.device, o.id)
+			c.io.collect(t, out, o.device, o.id)
+		}
 		for _, p := range t.Probes {
 			o.probe = labelValue(p.Probe.Name)
 			if !first(o) {

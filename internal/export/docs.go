@@ -29,7 +29,8 @@ func Sections() []Section {
 	all := []Section{
 		{"The node", rows(c.node)},
 		{"The node and each target", rows(c.reports, deviceLabels()...)},
-		{"Each target", append(rows(c.target, deviceLabels()...), Family{ioName, "histogram", ioLabels(), ioHelp})},
+		{"Each target", rows(c.target, deviceLabels()...)},
+		{"Each device", append(rows(c.counts, deviceLabels()...), Family{ioName, "histogram", ioLabels(), ioHelp})},
 		{"Each probe on a target", append(rows(c.probe, probeLabels()...), latency)},
 		{"Each NVMe controller", rows(c.controller, controllerLabels()...)},
 		{"Each SATA or SAS drive", rows(c.drive, deviceLabels()...)},

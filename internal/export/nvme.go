@@ -17,7 +17,7 @@ func controllerLabels() []string { return append(deviceLabels(), "controller") }
 func (c *Collector) collectControllers(s record.Snapshot, out chan<- prometheus.Metric) {
 	seen := map[string]bool{}
 	for _, controller := range s.Controllers {
-		t, ok := ownerOf(controller, s.Targets)
+		t, ok := ownerOf(s.Targets, func(d record.Device) bool { return slices.Contains(controller.Devices, d.ID) })
 		if !ok || seen[controller.Name] {
 			continue
 		}
@@ -31,19 +31,6 @@ func (c *Collector) collectControllers(s record.Snapshot, out chan<- prometheus.
 		case record.ControllerVirtio: // only the status page shows these
 		}
 	}
-}
-
-// ownerOf returns the target whose labels the series of a controller have: the first watched device that it reaches,
-// or else the first file on one.
-func ownerOf(c record.Controller, targets []record.TargetStatus) (record.TargetStatus, bool) {
-	for _, file := range []bool{false, true} {
-		for _, t := range targets {
-			if t.File == file && slices.Contains(c.Devices, t.Device.ID) {
-				return t, true
-			}
-		}
-	}
-	return record.TargetStatus{}, false
 }
 
 // controllerFamilies returns the families with series per NVMe controller. Their first labels are controllerLabels.

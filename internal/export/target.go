@@ -8,7 +8,7 @@ import (
 
 // targetFamilies returns the families with series per target. Their first labels are deviceLabels.
 func targetFamilies() []family[record.TargetStatus] {
-	return slices.Concat(deviceFamilies(), linkFamilies(), accessFamilies(), healthFamilies(), trafficFamilies(), ioFamilies(), runFamilies())
+	return slices.Concat(deviceFamilies(), linkFamilies(), accessFamilies(), healthFamilies(), runFamilies())
 }
 
 // deviceFamilies returns the families that describe a device and its conditions.

@@ -26,6 +26,9 @@ for summaries: ` + "`promtool check metrics`" + ` and client_golang's promlint r
 The series of an NVMe controller appear once, with the ` + "`device`" + ` and ` + "`id`" + ` of its first watched namespace. If several controllers
 reach a namespace, each has its own series: use ` + "`max by (id)`" + ` for what the drive as a whole counts.
 
+The kernel counts I/O, stalls and latencies for a device, whatever targets it has. So these series appear once, with the ` + "`id`" + ` of the watched device, or
+else of the first probe file on it. Find them by ` + "`device`" + `.
+
 Drives and the host have a verdict. A model has none, because a daemon knows only the drives of its own node. The [recording rules](#recording-rules)
 and ` + "[`ssdprobe fleet`](fleet.md)" + ` compare models and their firmware across nodes.
 `

@@ -151,13 +151,17 @@ func (p *Prometheus) Next(ctx context.Context) (Sample, error) {
 // selector returns a selector for the series of the device, by its label device or id.
 func (p *Prometheus) selector(metric string, more ...string) string {
 	with := func(label string) string {
-		matchers := append([]string{fmt.Sprintf("%s=%q", label, p.query.Device)}, more...)
-		if p.query.Instance != "" {
-			matchers = append(matchers, fmt.Sprintf("instance=%q", p.query.Instance))
-		}
-		return metric + "{" + strings.Join(matchers, ",") + "}"
+		return p.of(metric, append([]string{fmt.Sprintf("%s=%q", label, p.query.Device)}, more...)...)
 	}
 	return with("device") + " or " + with("id")
+}
+
+// of returns a selector for the series of all devices of the instance.
+func (p *Prometheus) of(metric string, matchers ...string) string {
+	if p.query.Instance != "" {
+		matchers = append(matchers, fmt.Sprintf("instance=%q", p.query.Instance))
+	}
+	return metric + "{" + strings.Join(matchers, ",") + "}"
 }
 
 // figure returns the metric of a statistic, and the matchers that select its series.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -79,20 +78,13 @@ func (w watchedDrive) group() string {
 	return ""
 }
 
-// of returns a selector for a metric that each drive has.
-func (p *Prometheus) of(metric string, withModel bool) string {
-	var matchers []string
-	if p.query.Instance != "" {
-		matchers = append(matchers, fmt.Sprintf("instance=%q", p.query.Instance))
-	}
-	if withModel && p.query.Model != "" {
-		matchers = append(matchers, fmt.Sprintf("model=%q", p.query.Model))
-	}
-	return metric + "{" + strings.Join(matchers, ",") + "}"
-}
-
 // infos returns a selector for the series that name the drives.
-func (p *Prometheus) infos() string { return p.of("ssdprobe_device_info", true) }
+func (p *Prometheus) infos() string {
+	if p.query.Model != "" {
+		return p.of("ssdprobe_device_info", fmt.Sprintf("model=%q", p.query.Model))
+	}
+	return p.of("ssdprobe_device_info")
+}
 
 // watched returns the drives that match the query, by instance and device.
 func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
@@ -100,7 +92,7 @@ func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
 	if err != nil {
 		return nil, err
 	}
-	sizes, err := p.over(ctx, p.of("ssdprobe_device_size_bytes", false))
+	sizes, err := p.over(ctx, p.of("ssdprobe_device_size_bytes"))
 	if err != nil {
 		return nil, err
 	}

@@ -24,11 +24,11 @@ func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *S
 		{"flush", func(s *Sample) *float64 { return &s.Traffic.FlushLatency }, nil},
 	} {
 		operation := fmt.Sprintf("operation=%q", o.operation)
-		ios, err := p.one(ctx, p.selector("ssdprobe_traffic_ios", operation), from, to)
+		ios, err := p.one(ctx, p.traffic("ssdprobe_traffic_ios", operation), from, to)
 		if err != nil {
 			return err
 		}
-		latencies, err := p.one(ctx, p.selector("ssdprobe_traffic_latency_mean_seconds", operation), from, to)
+		latencies, err := p.one(ctx, p.traffic("ssdprobe_traffic_latency_mean_seconds", operation), from, to)
 		if err != nil {
 			return err
 		}
@@ -46,4 +46,14 @@ func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *S
 		}
 	}
 	return nil
+}
+
+// traffic returns a selector for the traffic of the device. If the device has several targets, the series have the id of one
+// of them, so those of the others are found by the device. Without an instance, that would read the series of all nodes.
+func (p *Prometheus) traffic(metric, operation string) string {
+	own := p.selector(metric, operation)
+	if p.query.Instance == "" {
+		return own
+	}
+	return fmt.Sprintf("%s or on () (%s and on (instance, device) %s)", own, p.of(metric, operation), p.of("ssdprobe_device_info", fmt.Sprintf("id=%q", p.query.Device)))
 }

@@ -13,6 +13,7 @@ local drive(state) = |||
 ||| % state;
 
 // Its worst figure, since when, by whom, and what changed then. Where only slow rounds have become common, the figure stays near 1 and says nothing.
+// Traffic and stalls are counted for a device, whichever of its targets the verdict is on.
 local evidence = text.verdict('drive', ['cluster', 'instance', 'id'], ' slower', ' than before or than its peers') + |||
   .
   {{- range printf "topk(1, ssdprobe_drive_health_info{cluster=%q,instance=%q,id=%q,witnesses!=\"\"})" $labels.cluster $labels.instance $labels.id | query }}
@@ -22,10 +23,10 @@ local evidence = text.verdict('drive', ['cluster', 'instance', 'id'], ' slower',
   {{- range printf "topk(1, ssdprobe_drift_ratio{cluster=%q,instance=%q,id=%q} >= 1.05 and on (cluster, instance, id, probe, statistic) ssdprobe_drift_state{cluster=%q,instance=%q,id=%q,state=\"regressed\"})"
   $labels.cluster $labels.instance $labels.id $labels.cluster $labels.instance $labels.id | query }}
   The worst is {{ .Labels.statistic }} of {{ .Labels.probe }}, {{ printf "%.2f" .Value }} times worse than its baseline.{{ end }}
-  {{- range printf "max by (operation) (ssdprobe_traffic_latency_mean_seconds{cluster=%q,instance=%q,id=%q,operation=~\"read|write\"} and on (cluster, instance, id) ssdprobe_drive_health_info{cluster=%q,instance=%q,id=%q,witnesses=~\".*traffic.*\"})"
-  $labels.cluster $labels.instance $labels.id $labels.cluster $labels.instance $labels.id | query | sortByLabel "operation" }}
+  {{- range printf "max by (operation) (ssdprobe_traffic_latency_mean_seconds{cluster=%q,instance=%q,device=%q,operation=~\"read|write\"} and on (cluster, instance, device) ssdprobe_drive_health_info{cluster=%q,instance=%q,id=%q,witnesses=~\".*traffic.*\"})"
+  $labels.cluster $labels.instance $labels.device $labels.cluster $labels.instance $labels.id | query | sortByLabel "operation" }}
   A {{ .Labels.operation }} by its users takes {{ .Value | humanizeDuration }} on average.{{ end }}
-  {{- range printf "max(ssdprobe_device_stall_longest_seconds{cluster=%q,instance=%q,id=%q} >= 2)" $labels.cluster $labels.instance $labels.id | query }}
+  {{- range printf "max(ssdprobe_device_stall_longest_seconds{cluster=%q,instance=%q,device=%q} >= 2)" $labels.cluster $labels.instance $labels.device | query }}
   Its longest stall of the last hour was {{ .Value | humanizeDuration }}: I/O was in flight and none completed.{{ end }}
   {{- range printf "round(sum(increase(ssdprobe_probe_errors_total{cluster=%q,instance=%q,id=%q}[1h]))) >= 1" $labels.cluster $labels.instance $labels.id | query }}
   At least {{ printf "%.0f" .Value }} I/Os of its probes failed in the last hour.{{ end }}

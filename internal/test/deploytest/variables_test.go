@@ -83,7 +83,11 @@ func TestTheDashboardOfADeviceIsOfOneDevice(t *testing.T) {
 		assert.NotEmpty(t, asked, what)
 		for _, selector := range asked {
 			assert.Contains(t, selector, `cluster="$cluster",instance="$instance"`, what)
-			if !strings.HasPrefix(selector, "ssdprobe_recording") { // those belong to the node
+			switch {
+			case strings.HasPrefix(selector, "ssdprobe_recording"): // those belong to the node
+			case strings.HasPrefix(selector, "ssdprobe_io_latency"): // those to the device, which may have several targets
+				assert.Contains(t, expr, ` and on (cluster, instance, device) ssdprobe_device_info{`, what)
+			default:
 				assert.Contains(t, selector, `id="$id"`, what)
 			}
 		}
