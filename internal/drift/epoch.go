@@ -42,7 +42,9 @@ type epoch struct {
 	Unjudged int `json:"unjudged,omitempty"`
 	// Effect is what the change of conditions at the start of the epoch did.
 	Effect *record.Effect `json:"effect,omitempty"`
-	Notes  []Note         `json:"notes,omitempty"`
+	// Earlier are the effects of the changes before it that still make the device slower.
+	Earlier []record.Effect `json:"earlier_effects,omitempty"`
+	Notes   []Note          `json:"notes,omitempty"`
 	// Inherited says that the baseline is that of the epoch before, until a day has shown the
 	// noise under these conditions.
 	Inherited bool `json:"inherited,omitempty"`
@@ -318,7 +320,7 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 		if inherits = known < 0 && current.final(); inherits {
 			e = current.inherited(conditions, now, t.justBefore())
 		}
-		e.Previous = &previous
+		e.Previous, e.Earlier = &previous, current.slowing()
 		if current.unproven() && known >= 0 && *current.Previous == conditions {
 			// The change was short: continue as if nothing had been.
 			t.epochs = t.epochs[:len(t.epochs)-1]

@@ -22,6 +22,7 @@ type Explanation struct {
 	Statistics []StatisticExplanation `json:"statistics"`
 	Recent     []Block                `json:"recent"` // at most three hours, the last one last
 	Effect     *record.Effect         `json:"effect,omitempty"`
+	Earlier    []record.Effect        `json:"earlier_effects,omitempty"` // as in record.ProbeStatus
 	Notes      []Note                 `json:"notes,omitempty"`
 }
 
@@ -104,7 +105,8 @@ func (t *Tracker) Explain(now time.Time) Explanation {
 		return out
 	}
 	e := t.current()
-	out.Conditions, out.Rounds, out.UnjudgedBlocks, out.Effect, out.Notes = e.Conditions, e.rounds(), e.Unjudged, e.Effect, e.Notes
+	out.Conditions, out.Rounds, out.UnjudgedBlocks, out.Notes = e.Conditions, e.rounds(), e.Unjudged, e.Notes
+	out.Effect, out.Earlier = e.Effect, e.Earlier
 	if !e.learned() {
 		return out
 	}

@@ -95,7 +95,7 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 	if len(effect.Ratios) == 0 {
 		return nil
 	}
-	e.Effect = effect
+	e.came(effect)
 	t.prepare()
 	return effect
 }

@@ -1,6 +1,7 @@
 package drift_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -177,6 +178,92 @@ func TestTheEffectOfAChangeCanBeAccepted(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, h.track.Restore(state))
 	assert.Empty(t, effect().Slowed(), "the present level was accepted, whatever led to it")
+}
+
+// told returns the effects that are told of the drive: by how much each slowed p50, and by which condition.
+func (h *history) told() map[string]float64 {
+	all := map[string]float64{}
+	s := h.track.Status(h.now())
+	if s.Effect != nil {
+		s.Earlier = append(slices.Clone(s.Earlier), *s.Effect)
+	}
+	for _, e := range s.Earlier {
+		if len(e.Slowed()) > 0 {
+			all[e.Changes[0].To] += e.Ratios[record.LatencyP50].Ratio
+		}
+	}
+	return all
+}
+
+// A change that cost nothing hides no earlier one, and what a later one gains makes up for what others cost.
+func TestEachChangeThatSlowedADriveIsTold(t *testing.T) {
+	h := newHistory(t)
+	c := record.Conditions{Kernel: "6.1", Firmware: "A", Scheduler: "none"}
+	h.run(day+12*time.Hour, 1, c)
+	for _, step := range []struct {
+		change func()
+		slower float64
+		want   map[string]float64
+	}{
+		{func() { c.Kernel = "6.8" }, 1.3, map[string]float64{"6.8": 1.3}},
+		{func() { c.Governor = "powersave" }, 1.3, map[string]float64{"6.8": 1.3}},
+		{func() { c.Scheduler = "bfq" }, 1.3 * 1.4, map[string]float64{"6.8": 1.3, "bfq": 1.4}},
+		{func() { c.Firmware = "B" }, 1.3 * 1.4 * 1.5, map[string]float64{"6.8": 1.3, "bfq": 1.4, "B": 1.5}},
+		{func() { c.Kernel = "6.1" }, 1.4 * 1.5, map[string]float64{"bfq": 1.4, "B": 1.5}},
+		{func() { c.Governor = "ondemand" }, 1.4, map[string]float64{"bfq": 1.4}}, // it does what undoing the newest would do
+		{func() { c.Governor = "schedutil" }, 1.4 * 1.3, map[string]float64{"bfq": 1.4, "schedutil": 1.3}},
+		{func() { c.Firmware = "C" }, 1.25, map[string]float64{"bfq": 1.25}},
+	} {
+		step.change()
+		h.run(30*time.Minute, step.slower, c)
+		restored := drift.NewTracker(drift.Default())
+		require.NoError(t, restored.Restore(h.track.State()), "a restart makes no difference")
+		h.track = restored
+		h.run(day+6*time.Hour, step.slower, c)
+		told := h.told()
+		assert.Len(t, told, len(step.want), "%v", told)
+		for change, ratio := range step.want {
+			assert.InDelta(t, ratio, told[change], 0.03, change)
+		}
+	}
+
+	accepted, err := h.track.State().AcceptChange(h.now(), "scheduler", "bfq is wanted")
+	require.NoError(t, err)
+	_, err = accepted.AcceptChange(h.now(), "scheduler", "again")
+	require.ErrorIs(t, err, drift.ErrNothingToAccept)
+	require.NoError(t, h.track.Restore(accepted))
+	assert.Empty(t, h.told())
+}
+
+// Each change is accepted by itself, or all are together, and none is told again when its conditions return.
+func TestAcceptedChangesStayAccepted(t *testing.T) {
+	h := newHistory(t)
+	a, b := record.Conditions{Kernel: "6.1", Scheduler: "none"}, record.Conditions{Kernel: "6.8", Scheduler: "none"}
+	both := record.Conditions{Kernel: "6.8", Scheduler: "bfq"}
+	h.run(day+12*time.Hour, 1, a)
+	h.run(day+12*time.Hour, 1.3, b)
+	h.run(day+12*time.Hour, 1.3*1.4, both)
+	one, err := h.track.State().AcceptChange(h.now(), "kernel", "the new kernel is slower")
+	require.NoError(t, err)
+	notes := one.Epochs[len(one.Epochs)-1].Notes
+	assert.InDelta(t, 1.3, notes[0].Ratios[record.LatencyP50], 0.03)
+	_, err = one.AcceptChange(h.now(), "firmware", "x")
+	require.ErrorIs(t, err, drift.ErrNothingToAccept)
+	require.ErrorContains(t, err, "of a change of firmware")
+
+	all, err := h.track.State().Accept(h.now(), "all of it")
+	require.NoError(t, err)
+	notes = all.Epochs[len(all.Epochs)-1].Notes
+	assert.InDelta(t, 1.3*1.4, notes[0].Ratios[record.LatencyP50], 0.05)
+
+	require.NoError(t, h.track.Restore(one))
+	assert.Contains(t, h.told(), "bfq")
+	assert.Len(t, h.told(), 1)
+	h.run(3*time.Hour, 1.3, b)
+	assert.Empty(t, h.told(), "its kernel was accepted")
+	h.run(3*time.Hour, 1.3*1.4, both)
+	assert.Contains(t, h.told(), "bfq")
+	assert.Len(t, h.told(), 1)
 }
 
 func TestTrafficOfManyKindsIsStored(t *testing.T) {

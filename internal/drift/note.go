@@ -44,7 +44,7 @@ func (s State) Accepted(at time.Time) (Note, bool) {
 
 // Accept returns s with the current level as the normal one for every statistic that has regressed or improved, and
 // with a note that says which levels and why. The known noise and load effects stay, so the device is judged again at
-// once. If the baseline has followed a change of conditions to a slower level, that is accepted, too.
+// once. If the baseline has followed changes of conditions to a slower level, that is accepted, too.
 // Errors: ErrNothingToAccept, ErrPinned, ErrMoving.
 func (s State) Accept(now time.Time, text string) (State, error) {
 	t := newTracker(Settings{}, s.names())
@@ -69,13 +69,10 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 			note.Ratios[statistic] = level.Ratio()
 		}
 	}
-	effect := t.acceptEffect()
+	followed := t.acceptEffects("")
 	if len(note.Ratios) == 0 && slowSince == math.MaxInt64 {
-		if len(effect) > 0 { // the baseline is at that level already
-			e := t.current()
-			note.Ratios = effect
-			e.Notes = append(slices.Clone(e.Notes), note)
-			return t.State(), nil
+		if len(followed) > 0 {
+			return t.noted(now, text, followed), nil
 		}
 		if t.Maturity() == "" {
 			return State{}, fmt.Errorf("%w: the baseline is still being learned, and the present level becomes normal by itself", ErrNothingToAccept)
@@ -101,6 +98,27 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 	return t.State(), nil
 }
 
+// AcceptChange returns s with what changes of a condition made slower accepted as normal, and nothing else. The baseline has
+// followed them already. Errors: ErrNothingToAccept.
+func (s State) AcceptChange(now time.Time, condition, text string) (State, error) {
+	t := newTracker(Settings{}, s.names())
+	if err := t.Restore(s); err != nil {
+		return State{}, fmt.Errorf("read what is known: %w", err)
+	}
+	followed := t.acceptEffects(condition)
+	if len(followed) == 0 {
+		return State{}, fmt.Errorf("%w of a change of %s", ErrNothingToAccept, record.ConditionTitle(condition))
+	}
+	return t.noted(now, text, followed), nil
+}
+
+// noted returns the state with a note on levels that the baseline had followed already.
+func (t *Tracker) noted(now time.Time, text string, levels map[record.Statistic]float64) State {
+	e := t.current()
+	e.Notes = append(slices.Clone(e.Notes), Note{Time: now, Text: text, Ratios: levels})
+	return t.State()
+}
+
 // steady returns how much slower statistic i is since its onset. The error is ErrMoving when the last blocks are too
 // few, or say something else, as during a recovery.
 func (t *Tracker) steady(i int) (Shift, error) {
@@ -115,24 +133,6 @@ func (t *Tracker) steady(i int) (Shift, error) {
 		return 0, fmt.Errorf("it has been %.2f times slower since its onset, and %.2f times in the last blocks: %w", level.Ratio(), last.Ratio(), ErrMoving)
 	}
 	return level, nil
-}
-
-// acceptEffect accepts what the last change of conditions did, and returns how many times slower each statistic became
-// if that was told.
-func (t *Tracker) acceptEffect() map[record.Statistic]float64 {
-	ratios := map[record.Statistic]float64{}
-	if len(t.epochs) == 0 {
-		return ratios
-	}
-	e := t.current()
-	for _, statistic := range e.Effect.Slowed() {
-		ratios[statistic] = e.Effect.Ratios[statistic].Ratio
-	}
-	if len(ratios) > 0 {
-		accepted := *e.Effect
-		accepted.Accepted, e.Effect = true, &accepted
-	}
-	return ratios
 }
 
 // acceptSlow makes slow rounds as common in the baseline as they have been since a slot, if that is more. Slow rounds

@@ -40,6 +40,8 @@ type Status struct {
 	Drift          []record.Drift
 	// Effect is what the last change of conditions did; nil when not known.
 	Effect *record.Effect
+	// Earlier are the effects of the changes before it that still make the device slower, see record.ProbeStatus.
+	Earlier []record.Effect
 	// UnjudgedBlocks counts the blocks in which nothing could be judged, as when others load the device in a way that
 	// the baseline has not seen.
 	UnjudgedBlocks int
@@ -190,7 +192,7 @@ func (t *Tracker) take(r Round) []Event {
 		for i := range t.names {
 			t.know(i, r.Time)
 		}
-		e.Effect = t.effect()
+		e.came(t.effect())
 		return []Event{{Time: r.Time, Learned: true, Effect: e.Effect}}
 	}
 	before := t.states()
@@ -351,7 +353,7 @@ func (t *Tracker) Status(now time.Time) Status {
 	s := Status{LearningGoal: t.settings.BaselineRounds, Window: t.window.at(now)}
 	if len(t.epochs) > 0 {
 		e := t.current()
-		s.LearningRounds, s.Effect, s.UnjudgedBlocks = e.rounds(), e.Effect, e.Unjudged
+		s.LearningRounds, s.Effect, s.Earlier, s.UnjudgedBlocks = e.rounds(), e.Effect, e.Earlier, e.Unjudged
 		if e.learned() {
 			b := e.baseline(t.names)
 			s.Baseline = &b

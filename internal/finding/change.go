@@ -21,17 +21,18 @@ type slowed struct {
 }
 
 // ofChanges reports what changes of conditions made slower and no verdict says any more, as the baseline has followed:
-// one finding for each change, however many drives and probes it concerns.
+// one finding for each change, however many drives and probes it concerns. To undo a change or to accept it, a person has to
+// know what it cost by itself.
 func ofChanges(targets []record.TargetStatus) []Finding {
 	var all []slowed
 	for _, t := range targets {
 		for _, p := range t.Probes {
-			for _, s := range stillSlowed(p) {
-				i := slices.IndexFunc(all, func(c slowed) bool { return slices.Equal(c.changes, p.Effect.Changes) })
+			for _, e := range StillSlowing(p) {
+				i := slices.IndexFunc(all, func(c slowed) bool { return slices.Equal(c.changes, e.Changes) })
 				if i < 0 {
-					i, all = len(all), append(all, slowed{changes: p.Effect.Changes, since: p.Effect.Time})
+					i, all = len(all), append(all, slowed{changes: e.Changes, since: e.Time})
 				}
-				all[i].add(t, p, s)
+				all[i].add(t, p, e)
 			}
 		}
 	}
@@ -42,22 +43,35 @@ func ofChanges(targets []record.TargetStatus) []Finding {
 	return list
 }
 
-// stillSlowed returns the statistics that the last change of conditions made slower and that have not got faster since.
-func stillSlowed(p record.ProbeStatus) []record.Statistic {
-	return slices.DeleteFunc(p.Effect.Slowed(), func(s record.Statistic) bool {
-		return slices.ContainsFunc(p.Drift, func(d record.Drift) bool { return d.Statistic == s && d.State == record.Improved })
-	})
+// StillSlowing returns the effects of the changes of conditions that made a probe slower and that this finding tells, with
+// the statistics that have not got faster since.
+func StillSlowing(p record.ProbeStatus) []record.Effect {
+	all := slices.Clone(p.Earlier)
+	if p.Effect != nil {
+		all = append(all, *p.Effect)
+	}
+	for i, e := range all {
+		all[i].Ratios = map[record.Statistic]record.Ratio{}
+		for _, s := range e.Slowed() {
+			if !slices.ContainsFunc(p.Drift, func(d record.Drift) bool { return d.Statistic == s && d.State == record.Improved }) {
+				all[i].Ratios[s] = e.Ratios[s]
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(e record.Effect) bool { return len(e.Ratios) == 0 })
 }
 
-func (c *slowed) add(t record.TargetStatus, p record.ProbeStatus, s record.Statistic) {
+func (c *slowed) add(t record.TargetStatus, p record.ProbeStatus, e record.Effect) {
 	if !slices.ContainsFunc(c.targets, func(before record.TargetStatus) bool { return before.ID == t.ID }) {
 		c.targets = append(c.targets, t)
 	}
-	if r := p.Effect.Ratios[s]; r.Ratio > c.worst {
-		c.worst, c.text = r.Ratio, fmt.Sprintf("%s %s %s", p.Probe.Name, s.Short(), r)
+	for _, s := range record.Statistics() {
+		if r := e.Ratios[s]; r.Ratio > c.worst {
+			c.worst, c.text = r.Ratio, fmt.Sprintf("%s %s %s", p.Probe.Name, s.Short(), r)
+		}
 	}
-	if p.Effect.Time.Before(c.since) {
-		c.since = p.Effect.Time
+	if e.Time.Before(c.since) {
+		c.since = e.Time
 	}
 }
 

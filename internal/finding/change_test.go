@@ -50,3 +50,24 @@ func TestAChangeThatSlowedDrivesIsOneFinding(t *testing.T) {
 	drives[0].Probes[0].Drift = []record.Drift{{Statistic: record.LatencyP50, State: record.Improved}}
 	assert.Empty(t, ofChanges(drives), "the drive is fast again, for another reason")
 }
+
+// A later change hides no earlier one, and each can be undone or accepted by itself.
+func TestEachChangeIsAFindingOfItsOwn(t *testing.T) {
+	effect := func(condition string, ratio float64) record.Effect {
+		return record.Effect{
+			Time: now(), Changes: []record.Change{{Condition: condition, From: "A", To: "B"}},
+			Ratios: map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: ratio, Lower: ratio - 0.1, Upper: ratio + 0.1}},
+		}
+	}
+	kernel, firmware, none := effect("kernel", 1.3), effect("firmware", 1.5), effect("scheduler", 1)
+	both := record.ProbeStatus{Probe: record.Probe{Name: "read-4k"}, Earlier: []record.Effect{kernel}, Effect: &firmware}
+	neither := record.ProbeStatus{Probe: record.Probe{Name: "read-128k"}, Earlier: []record.Effect{kernel}, Effect: &none}
+	all := ofChanges([]record.TargetStatus{
+		{ID: "eui.1", Device: record.Device{Name: "nvme0n1"}, Probes: []record.ProbeStatus{both}},
+		{ID: "eui.2", Device: record.Device{Name: "nvme1n1"}, Probes: []record.ProbeStatus{neither}},
+	})
+	require.Len(t, all, 2)
+	assert.Equal(t, []string{"2 targets: nvme0n1, nvme1n1", "at most read-4k p50 30 % slower (20 to 40 %)", "with kernel A → B"}, all[0].Evidence)
+	assert.Equal(t, "eui.1", all[1].TargetID)
+	assert.Equal(t, []string{"read-4k p50 50 % slower (40 to 60 %)", "with firmware A → B"}, all[1].Evidence)
+}

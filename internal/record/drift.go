@@ -152,6 +152,11 @@ func (e *Effect) Slowed() []Statistic {
 	})
 }
 
+// Of reports whether a condition is among those that changed.
+func (e *Effect) Of(condition string) bool {
+	return slices.ContainsFunc(e.Changes, func(c Change) bool { return c.Condition == condition })
+}
+
 // Ratio is how many times slower something is, with the bounds of the 95 % interval. Both bounds are 0 when there is
 // no interval.
 type Ratio struct {

@@ -114,6 +114,9 @@ type ProbeStatus struct {
 	Drift          []Drift `json:"drift,omitempty"`
 	// Effect is the effect of the change of conditions before the current baseline; nil when not known.
 	Effect *Effect `json:"effect,omitempty"`
+	// Earlier are the effects of the changes before it that still make the target slower and that nobody accepted, the
+	// oldest first. What a later change made faster is taken off.
+	Earlier []Effect `json:"earlier_effects,omitempty"`
 	// UnjudgedBlocks counts the blocks that were not judged, because the baseline had not seen such load from others.
 	UnjudgedBlocks int `json:"unjudged_blocks,omitempty"`
 }

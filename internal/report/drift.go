@@ -70,6 +70,18 @@ func driftHeadline(s record.Snapshot) string {
 	return text
 }
 
+// effectBlocks says what changes of conditions did: earlier ones that still make the target slower, and the last one.
+func effectBlocks(indent string, earlier []record.Effect, last *record.Effect) []document.Block {
+	var blocks []document.Block
+	for _, e := range earlier {
+		blocks = append(blocks, document.List(indent, e.Words()...))
+	}
+	if words := last.Words(); len(words) > 0 {
+		blocks = append(blocks, document.List(indent, words...))
+	}
+	return blocks
+}
+
 func driftOfTarget(target record.TargetStatus, now time.Time) document.Section {
 	s := document.Section{Title: targetText(target), Blocks: []document.Block{document.List("id ", target.ID)}}
 	t := document.Table{Names: []string{"probe", "statistic", "state", "baseline", "now", "times slower", "over", "since"}, Align: "lllrrrll", Spare: []string{"over", "now", "baseline"}}
@@ -79,9 +91,7 @@ func driftOfTarget(target record.TargetStatus, now time.Time) document.Section {
 		t.Rows = append(t.Rows, rows...)
 		if baseline := BaselineText(probe); baseline != "" {
 			about = append(about, document.Note{Label: probe.Probe.Name + ": ", Text: baseline})
-			if effect := probe.Effect.Words(); len(effect) > 0 {
-				about = append(about, document.List("  ", effect...))
-			}
+			about = append(about, effectBlocks("  ", probe.Earlier, probe.Effect)...)
 		}
 		if len(rows) == 0 {
 			without = append(without, document.Note{Label: probe.Probe.Name + ": ", Text: notCompared(probe, now)})

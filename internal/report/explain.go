@@ -71,9 +71,7 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 		return []document.Block{head, about}
 	}
 	head.Text = baselineText(x.Explanation)
-	if effect := x.Effect.Words(); len(effect) > 0 {
-		about.Blocks = append(about.Blocks, document.List("", effect...))
-	}
+	about.Blocks = append(about.Blocks, effectBlocks("", x.Earlier, x.Effect)...)
 	if x.UnjudgedBlocks > 0 {
 		about.Blocks = append(about.Blocks, document.Sentence(
 			units.Plural(x.UnjudgedBlocks, "block")+" not judged: the baseline had not seen such load from others"))
