@@ -218,8 +218,8 @@ func (a *app) importBaselines(ctx context.Context, stdin io.Reader, path, target
 			row.TargetID = target
 		}
 		all = append(all, asked{
-			state.Request{Target: row.TargetID, Probe: row.Probe, Import: &row.Baseline},
-			fmt.Sprintf("baseline of %s for %s imported", row.Probe, row.TargetID),
+			Request: state.Request{Target: row.TargetID, Probe: row.Probe, Import: &row.Baseline},
+			done:    fmt.Sprintf("baseline of %s for %s imported", row.Probe, row.TargetID),
 		})
 	}
 	return a.submit(ctx, dir, all...)

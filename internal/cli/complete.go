@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
@@ -95,6 +96,8 @@ func (a *app) value(c *cobra.Command, f *pflag.Flag) completer {
 		return describedSuites(run.ProbeSuite)
 	case f.Name == "set":
 		return parameters
+	case f.Name == "change":
+		return words(record.ConditionNames()...)
 	case f.Name == "log.level":
 		return words("debug", "info", "warn", "error")
 	case f.Name == "log.format":

@@ -479,11 +479,12 @@ func TestAcceptOfWhatTheNodeKnows(t *testing.T) {
 	assert.Contains(t, again.stderr, "no drift was found")
 
 	for want, args := range map[string][]string{
-		"leave out nvme0n1":             {"--host", "nvme0n1", "--note", "x"},
-		"leave out --probe":             {"--host", "--probe", "read-4k", "--note", "x"},
-		"or --host":                     {"--note", "x"},
-		"--note: is missing":            {"--host"},
-		`unexpected argument "nvme1n1"`: {"nvme0n1", "nvme1n1", "--note", "x"},
+		"leave out nvme0n1":                        {"--host", "nvme0n1", "--note", "x"},
+		"leave out --probe":                        {"--host", "--probe", "read-4k", "--note", "x"},
+		"leave out --probe and --change":           {"--host", "--change", "kernel", "--note", "x"},
+		"or --host":                                {"--note", "x"},
+		"--note: is missing":                       {"--host"},
+		`"kernl" is unknown; did you mean kernel?`: {"--change", "kernl", "--note", "x"},
 	} {
 		refused := run(append([]string{"drift", "accept"}, args...)...)
 		assert.Equal(t, 2, refused.code, args)

@@ -13,10 +13,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// asked is a request to the state, and the message when it was carried out.
+// asked is a request to the state, what the user calls its target, and the message when it was carried out.
 type asked struct {
 	state.Request
-	done string
+	name, done string
 }
 
 // left is a request that the daemon is to answer.
@@ -25,46 +25,67 @@ type left struct {
 	name string // in the state directory
 }
 
+// known returns what the daemon of a state directory knows. running is false when none can be asked.
+func known(ctx context.Context, dir state.Dir) (s record.Snapshot, running bool) {
+	urls, err := dir.Announced()
+	if err != nil || len(urls) == 0 {
+		return s, false
+	}
+	s, err = daemonOf{}.snapshot(ctx, urls[0])
+	return s, err == nil
+}
+
 // unsaved returns what the daemon of a state directory knows of a target: a daemon saves new targets only half
 // a minute after its start. watched is false when the daemon does not watch the target, or not with that probe,
 // or cannot be asked.
 func unsaved(ctx context.Context, dir state.Dir, typed, probe string) (t record.TargetStatus, watched bool) {
-	urls, err := dir.Announced()
-	if err != nil || len(urls) == 0 {
+	s, running := known(ctx, dir)
+	if !running {
 		return t, false
 	}
-	s, err := daemonOf{}.snapshot(ctx, urls[0])
-	if err != nil {
-		return t, false
-	}
+	var err error
 	if t, err = findWatched(s.Targets, typed, "the daemon watches", daemonOf{}.seeTargets()); err != nil {
 		return t, false
 	}
 	return t, probe == "" || slices.ContainsFunc(t.Probes, func(p record.ProbeStatus) bool { return p.Probe.Name == probe })
 }
 
-// submit carries out requests, or leaves them to the daemon and waits for its answers. After a request that
-// fails, no more are submitted.
+// submit carries out requests, or leaves them to the daemon and waits for its answers. One that is refused does not concern the
+// others. After one that fails, no more are submitted.
 func (a *app) submit(ctx context.Context, dir state.Dir, all ...asked) error {
 	var waiting []left
-	var problem error
+	var problems []error
 	for i, r := range all {
 		name, accepted, err := dir.Submit(r.Request)
 		if err == nil && name == "" {
 			err = a.tellDone(dir, r, accepted)
 		}
-		if err != nil {
-			problem = err
-			if rest := len(all) - i - 1; rest > 0 {
-				problem = fmt.Errorf("%w; %s after it not tried", err, units.Plural(rest, "request"))
-			}
-			break
-		}
 		if name != "" {
 			waiting = append(waiting, left{r, name})
 		}
+		failed := err != nil && !state.Refused(err)
+		if rest := len(all) - i - 1; failed && rest > 0 {
+			err = fmt.Errorf("%w; %s after it not tried", err, units.Plural(rest, "request"))
+		}
+		problems = append(problems, r.problem(err, len(all) > 1))
+		if failed {
+			break
+		}
 	}
-	return errors.Join(problem, a.await(ctx, dir, waiting))
+	return errors.Join(append(problems, a.await(ctx, dir, waiting))...)
+}
+
+// problem returns the error of a request as the user is told it: which of several targets is meant.
+func (r asked) problem(err error, several bool) error {
+	switch {
+	case err == nil || r.name == "":
+		return err
+	case errors.Is(err, drift.ErrNothingToAccept):
+		return fmt.Errorf("%w; ssdprobe drift explain %s shows its state", err, r.name)
+	case several:
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	return err
 }
 
 // await waits for the daemon's answers to requests, and prints them.
@@ -80,7 +101,7 @@ func (a *app) await(ctx context.Context, dir state.Dir, all []left) error {
 		if err == nil {
 			err = a.tellDone(dir, r.asked, accepted)
 		}
-		problems = append(problems, err)
+		problems = append(problems, r.problem(err, len(all) > 1))
 	}
 	return errors.Join(problems...)
 }

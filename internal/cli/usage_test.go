@@ -265,6 +265,8 @@ func TestCompletion(t *testing.T) {
 		"drift|explain|":                 {"nvme7n1", "eui.1"},
 		"drift|explain|nvme7n1|--probe|": {"traffic", "read-4k"},
 		"drift|accept|":                  {"nvme7n1"},
+		"drift|accept|nvme6n1|":          {"nvme7n1"},
+		"drift|accept|--change|":         {"kernel", "firmware"},
 		"baseline|reset|":                {"nvme7n1\t/dev/nvme7n1"},
 		"baseline|reset|x|--run|":        {"probe", "quick"},
 		"baseline|pin|nvme7n1|":          {":4"}, // no more arguments, and no files

@@ -249,7 +249,7 @@ func TestAcceptedChangesStayAccepted(t *testing.T) {
 	assert.InDelta(t, 1.3, notes[0].Ratios[record.LatencyP50], 0.03)
 	_, err = one.AcceptChange(h.now(), "firmware", "x")
 	require.ErrorIs(t, err, drift.ErrNothingToAccept)
-	require.ErrorContains(t, err, "of a change of firmware")
+	require.ErrorContains(t, err, "no change of firmware is known to have made it slower")
 
 	all, err := h.track.State().Accept(h.now(), "all of it")
 	require.NoError(t, err)

@@ -107,7 +107,7 @@ func (s State) AcceptChange(now time.Time, condition, text string) (State, error
 	}
 	followed := t.acceptEffects(condition)
 	if len(followed) == 0 {
-		return State{}, fmt.Errorf("%w of a change of %s", ErrNothingToAccept, record.ConditionTitle(condition))
+		return State{}, fmt.Errorf("no change of %s is known to have made it slower: %w", record.ConditionTitle(condition), ErrNothingToAccept)
 	}
 	return t.noted(now, text, followed), nil
 }

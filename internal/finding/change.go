@@ -88,5 +88,8 @@ func (c *slowed) finding() Finding {
 		f.Evidence = append(f.Evidence, units.Plural(len(ids), target)+": "+strings.Join(namesOf(ids, c.targets), ", "), "at most "+c.text)
 	}
 	f.came(c.changes)
+	if len(c.changes) > 0 {
+		f.Action = strings.Replace(f.Action, "CONDITION", c.changes[0].Condition, 1)
+	}
 	return f
 }

@@ -71,7 +71,7 @@ func Kinds() []Kind {
 		{Held, Warning, "The drive was slow or failing, recovered, and had trouble again within a week. It is better now, or not judged, and the verdict is held.",
 			"treat the drive as slow at times; ssdprobe baseline reset ends the verdict", "SsdprobeDriveDegraded"},
 		{SinceChange, Warning, "A change of conditions made a probe at least 1.2 times slower. An hour later its baseline followed, so no verdict blames the drive.",
-			"undo the change; if it is intended, accept the level with ssdprobe drift accept", ""},
+			"undo the change; if it is intended, accept it with ssdprobe drift accept --change CONDITION", ""},
 		{NotReady, Warning, "The daemon has not looked at every target yet.",
 			"wait; if it lasts, ssdprobe ready names what does not answer", ""},
 		{Stale, Warning, "There has been no good round for ten intervals.",

@@ -48,6 +48,15 @@ type Condition struct {
 	Value string `json:"value"` // empty when the machine does not report it
 }
 
+// ConditionNames returns the names of all conditions, in declared order.
+func ConditionNames() []string {
+	var names []string
+	for _, c := range (Conditions{}).List() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // Change is one condition that differs between two Conditions.
 type Change struct {
 	Condition string `json:"condition"`

@@ -46,5 +46,5 @@ func setConditions(c *record.Conditions, texts map[string]string) error {
 }
 
 func isCondition(name string) bool {
-	return slices.ContainsFunc(record.Conditions{}.List(), func(c record.Condition) bool { return c.Name == name })
+	return slices.Contains(record.ConditionNames(), name)
 }

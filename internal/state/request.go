@@ -32,6 +32,8 @@ type Request struct {
 	Import *record.Baseline `json:"import,omitempty"`
 	// Accept asks to accept the current level as normal; it is the note that says why.
 	Accept string `json:"accept,omitempty"`
+	// Condition asks to accept only what changes of this condition made slower.
+	Condition string `json:"condition,omitempty"`
 	// Pin pins the current baselines (true) or unpins them (false).
 	Pin *bool `json:"pin,omitempty"`
 	// Record asks for a recording of the target, or of the node if Target is empty. The request then asks for nothing
@@ -74,6 +76,8 @@ func (r Request) String() string {
 		return "import a baseline"
 	case r.Host:
 		return "accept the current level of the host"
+	case r.Condition != "":
+		return "accept the change of " + record.ConditionTitle(r.Condition)
 	case r.Accept != "":
 		return "accept the current level"
 	case r.Pin != nil && *r.Pin:
@@ -177,7 +181,8 @@ func (d Dir) Apply(r Request) (accepted map[string]drift.Note, err error) {
 	return t.Accepted(now), d.SaveTarget(t)
 }
 
-// WithNode carries out the part of an accept request that concerns the node, by calling change. onTarget and refused
+// WithNode carries out the part of an accept request that concerns the node, by calling change; a change of conditions does
+// not concern it. onTarget and refused
 // are the result of the same request for its target. The request succeeds if the target or the node has a level to
 // accept. If the target refused it for another reason, change is not called. WithNode returns the accepted levels,
 // keyed by probe or "traffic". If a source has two, it returns the one relative to the source's own past and not the
@@ -185,7 +190,7 @@ func (d Dir) Apply(r Request) (accepted map[string]drift.Note, err error) {
 func (r Request) WithNode(
 	onTarget map[string]drift.Note, refused error, change func() (map[string]drift.Note, error),
 ) (accepted map[string]drift.Note, err error) {
-	if r.Accept == "" || refused != nil && !errors.Is(refused, drift.ErrNothingToAccept) {
+	if r.Accept == "" || r.Condition != "" || refused != nil && !errors.Is(refused, drift.ErrNothingToAccept) {
 		return onTarget, refused
 	}
 	accepted, err = change()
@@ -297,6 +302,8 @@ func (r Request) changed(state drift.State, now time.Time) (after drift.State, k
 		return state, true, drift.ErrPinned
 	case r.Import != nil:
 		after, err = state.WithBaseline(*r.Import, now)
+	case r.Condition != "":
+		after, err = state.AcceptChange(now, r.Condition, r.Accept)
 	case r.Accept != "":
 		after, err = state.Accept(now, r.Accept)
 	case r.Pin != nil && *r.Pin:
