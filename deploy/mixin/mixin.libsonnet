@@ -19,7 +19,6 @@ local rules = [
   import 'rules/peers.libsonnet',
   import 'rules/baselines.libsonnet',
   import 'rules/overview.libsonnet',
-  import 'rules/returns.libsonnet',
 ];
 
 // Removes what an empty selector leaves behind.

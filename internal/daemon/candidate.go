@@ -268,7 +268,9 @@ func (d *Daemon) wantDevice(c config.Config, dev record.Device) (wanted, error) 
 	if errors.Is(err, device.ErrNoAnswer) {
 		return wanted{}, err
 	}
-	return want(c, subject, collected("conditions", dev.Name, start, err)), nil
+	w := want(c, subject, collected("conditions", dev.Name, start, err))
+	w.seen.returns = d.host.Returns(dev.ID)
+	return w, nil
 }
 
 func want(c config.Config, s measure.Subject, status record.CollectorStatus) wanted {

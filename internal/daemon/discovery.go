@@ -37,6 +37,7 @@ type sighting struct {
 	conditions record.Conditions
 	warnings   []record.Warning
 	collector  record.CollectorStatus
+	returns    uint64 // of the device, as in record.TargetStatus
 }
 
 // wanted is a target that should be watched.

@@ -312,6 +312,51 @@ func TestAStopDuringAReloadReplacesNoMoreWatches(t *testing.T) {
 	assert.Equal(t, 6, ended, "one had been begun again")
 }
 
+// A drive that drops off the bus and returns is away for a moment, in which nobody may look.
+func TestADriveThatReturnsIsCounted(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	appears := func(name, number string) {
+		dir := "sys/devices/virtio-" + name + "/block/" + name
+		sysfstest.Add(t, root, map[string]string{dir + "/dev": number, dir + "/size": "16", dir + "/serial": "S"}, map[string]string{
+			dir + "/device": "../..", "sys/devices/virtio-" + name + "/subsystem": "../../bus/virtio",
+			"sys/block/" + name: "../devices/virtio-" + name + "/block/" + name,
+		})
+	}
+	left := t.TempDir()
+	leaves := func(name string) {
+		at, err := os.MkdirTemp(left, "") // inode numbers remain taken, as in the kernel
+		require.NoError(t, err)
+		require.NoError(t, os.Rename(filepath.Join(root, "sys/devices/virtio-"+name), filepath.Join(at, "device")))
+		require.NoError(t, os.Remove(filepath.Join(root, "sys/block", name)))
+	}
+	d := newBench(t).discovery()
+	t.Cleanup(d.stopAll)
+	d.shared.fs, d.host = sysfs.New(root), device.NewScanner(sysfs.New(root))
+	d.config.HostRoot, d.config.StateDir, d.config.FallbackFile = root, t.TempDir(), false
+	returns := func() (of map[string]uint64) {
+		d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+		of = map[string]uint64{}
+		for _, w := range d.current() {
+			s := w.Status(time.Now())
+			of[s.Device.Name] = s.Returns
+		}
+		return of
+	}
+	appears("vda", "252:0")
+	assert.Equal(t, map[string]uint64{"vda": 0}, returns())
+	leaves("vda")
+	appears("vda", "252:0")
+	assert.Equal(t, map[string]uint64{"vda": 1}, returns(), "between two looks")
+	assert.Equal(t, map[string]uint64{"vda": 1}, returns())
+	leaves("vda")
+	assert.Empty(t, returns())
+	appears("vdb", "252:16")
+	assert.Equal(t, map[string]uint64{"vdb": 2}, returns(), "under another name")
+	d.config.Admission.MaxInFlight = new(int64(7))
+	assert.Equal(t, map[string]uint64{"vdb": 2}, returns(), "a reload makes no difference")
+}
+
 // A device that hangs is told; the others are looked at, and nothing is concluded from what is not known of it.
 func TestADeviceThatHangsHoldsUpNoDiscovery(t *testing.T) {
 	t.Parallel()

@@ -351,7 +351,7 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 	s := record.TargetStatus{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Conditions: w.conditions,
 		Changed: maps.Clone(w.changed), Problem: w.problem(), Runs: w.suites.list(),
-		Probes: make([]record.ProbeStatus, len(w.probes)), PoolBlocks: w.poolBlocks, WrittenRatio: w.writtenRatio,
+		Probes: make([]record.ProbeStatus, len(w.probes)), PoolBlocks: w.poolBlocks, WrittenRatio: w.writtenRatio, Returns: w.seen.returns,
 	}
 	if !w.spec.Unresolved {
 		s.Warnings, s.Collectors = w.seen.warnings, []record.CollectorStatus{w.seen.collector}

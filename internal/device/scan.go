@@ -56,6 +56,7 @@ type found struct {
 	err error
 	// unknown is set if attributes that identify the device could not be read.
 	unknown bool
+	inode   uint64 // of its directory in /sys/devices
 }
 
 // read reads the device with the given name in /sys/block. It returns false if the
@@ -87,7 +88,7 @@ func read(fs sysfs.FS, name string, links map[string][]string) (found, bool) {
 	if left(fs, name, d.Number, dir) {
 		return found{}, false // so attributes may be missing
 	}
-	return found{d, a.err(d.Name), unknown}, true
+	return found{Device: d, err: a.err(d.Name), unknown: unknown}, true
 }
 
 // left reports whether a device has left since it was listed: its number, when it

@@ -37,11 +37,12 @@ type Scanner struct {
 	devices map[string]*asked // by the directory in /sys/devices
 	// seen holds the devices of the last scan, by the name in /sys/block. It is never changed, because a call that hangs may
 	// still read it.
-	seen map[string]found
+	seen  map[string]found
+	lives map[string]*life // by the identity of the device
 }
 
 // NewScanner returns a Scanner that knows no device yet.
-func NewScanner(fs sysfs.FS) *Scanner { return &Scanner{fs: fs} }
+func NewScanner(fs sysfs.FS) *Scanner { return &Scanner{fs: fs, lives: map[string]*life{}} }
 
 // asked is what a Scanner knows of one device.
 type asked struct {
@@ -84,6 +85,7 @@ func (s *Scanner) scan() ([]found, error) {
 		devices[dir] = a
 		group.Go(func() error {
 			if f, here := a.read(s.fs, name, dir, links); here {
+				f.inode = inode
 				answers[i] = &f
 			}
 			return nil
@@ -98,6 +100,7 @@ func (s *Scanner) scan() ([]found, error) {
 		}
 	}
 	s.devices, s.seen = devices, seen
+	s.follow(all, time.Now())
 	return all, nil
 }
 
@@ -119,7 +122,7 @@ func (a *asked) read(fs sysfs.FS, name, dir string, links map[string][]string) (
 		// The number does not wait for the device: the kernel has it. An error only means that nobody finds the device by it.
 		number, _ := fs.Text(path.Join(dir, "dev"))
 		d := record.Device{Name: deviceName, Number: number, NUMANode: -1}
-		return found{d, fmt.Errorf("read device %s: %w: %w", deviceName, ErrNoAnswer, err), true}, true
+		return found{Device: d, err: fmt.Errorf("read device %s: %w: %w", deviceName, ErrNoAnswer, err), unknown: true}, true
 	case f == nil:
 		return found{}, false
 	case a.known != nil && fellSilent(a.known.Device, f.Device):

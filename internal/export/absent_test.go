@@ -29,6 +29,7 @@ func TestATargetWithoutResults(t *testing.T) {
 		"ssdprobe_build_info":             1,
 		"ssdprobe_quiet":                  1,
 		"ssdprobe_device_info":            1,
+		"ssdprobe_device_returns_total":   1,
 		"ssdprobe_drive_health":           5, // one per state; unknown is 1
 		"ssdprobe_target_up":              1,
 		"ssdprobe_probe_interval_seconds": 1,

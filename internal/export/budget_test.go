@@ -15,7 +15,7 @@ import (
 const (
 	// budget is the limit for a healthy raw NVMe device between two rounds. It includes its health with three
 	// temperatures, the interrupts of any number of queues, and traffic of all operations.
-	budget = 150
+	budget = 151
 	// budgetOfTrouble is the limit for a device on which everything goes wrong at once.
 	budgetOfTrouble = 185
 	// budgetOfFile is the limit for a file with a write probe that has the health of its drive, because the drive

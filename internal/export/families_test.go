@@ -100,6 +100,7 @@ func targetMovements(later time.Time) []movement {
 		ofTarget("a narrower slot", func(t *record.TargetStatus) { t.Device.Link.MaxLanes = 2 }, "ssdprobe_pcie_link_width_lanes"),
 		ofTarget("a slower link", func(t *record.TargetStatus) { t.Device.Link.CurrentGTs = 5 },
 			"ssdprobe_pcie_link_speed_transfers_per_second"),
+		ofTarget("it comes back", func(t *record.TargetStatus) { t.Returns++ }, "ssdprobe_device_returns_total"),
 		ofTarget("a problem", func(t *record.TargetStatus) { t.Problem = "open /dev/nvme1n1: no such device" }, "ssdprobe_target_up", "ssdprobe_finding"),
 		ofTarget("more of it written", func(t *record.TargetStatus) { *t.WrittenRatio = 0.5 }, "ssdprobe_device_written_ratio"),
 		ofTarget("more blocks to read from", func(t *record.TargetStatus) { t.PoolBlocks++ }, "ssdprobe_device_pool_blocks"),

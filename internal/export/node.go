@@ -16,6 +16,16 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 		single("ssdprobe_config_file_changed", gauge,
 			"1 if the configuration file differs from the configuration in force: it was edited and not loaded, or it was refused. Else 0. Absent without a configuration file, or when it cannot be read.",
 			func(s record.Snapshot) (float64, bool) { return flag(s.ConfigChanged) }),
+		metric("ssdprobe_device_returns_total", counter, []string{"id"},
+			"Number of times that a watched device came back after it had left the machine, since ssdprobe started, however short it was away. Those between two looks for devices "+
+				"(discovery_interval) count once. It has no label device, as a device may come back under another name. Absent for probe files.",
+			func(s record.Snapshot, emit emit) {
+				for _, t := range s.Targets {
+					if !t.File && t.ID != "" {
+						emit(float64(t.Returns), t.ID)
+					}
+				}
+			}),
 		single("ssdprobe_fallback_file_used", gauge,
 			"1 if ssdprobe measures a probe file in its state directory, because there is no device to watch and files is empty. Else 0. fallback_file: false in the configuration turns this off. Absent until the first search for devices ends.",
 			func(s record.Snapshot) (float64, bool) { return flag(s.FallbackUsed) }),

@@ -17,7 +17,6 @@ names that begin with ` + "`fleet:`" + `, the sums over models, and latencies an
 | ` + "`device:ssdprobe_device_info:unique`" + ` | ` + "`ssdprobe_device_info`" + `, once for each target |
 | ` + "`device:ssdprobe_device_info:comparable`" + ` | the same with the labels size (bytes) and engine. Drives are compared if size, engine, model and kind agree |
 | ` + "`device:ssdprobe_pcie_link:ratio`" + ` | bandwidth of the PCIe link as a share of what both ends support |
-| ` + "`device:ssdprobe_device_info:returned`" + ` | 1 in the minute in which a drive came back, or was added, while the daemon ran. Absent at all other times, and for virtual volumes and those behind a network |
 | ` + "`controller:ssdprobe_critical_warning:last`" + ` | 1 for a critical warning that was set when the drive last answered, 0 for one that it took back. Absent for drives that never warned or are gone, for heat, and for a rated endurance that is used. Of SATA and SAS drives, condition is self_assessment |
 | ` + "`drive:ssdprobe_media_errors:max`" + ` | media errors and lost sectors of a drive, by count, whatever its name in the kernel |
 | ` + "`device:ssdprobe_probe_latency_percentile_seconds:avg1h`" + ` | mean of a percentile over the last hour |

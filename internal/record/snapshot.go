@@ -71,6 +71,8 @@ type TargetStatus struct {
 	// Verdict is the verdict on the whole drive, judged together with the other drives of the node; nil when it is
 	// not judged.
 	Verdict *Judgement `json:"verdict,omitempty"`
+	// Returns is how many times the device came back after it had left the machine, since the daemon started; 0 for files.
+	Returns uint64 `json:"returns,omitempty"`
 	// Problem says why the target cannot be probed now; empty when it can.
 	Problem string        `json:"problem,omitempty"`
 	Probes  []ProbeStatus `json:"probes"`

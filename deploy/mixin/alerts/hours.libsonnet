@@ -31,10 +31,14 @@ function(config) {
       // A device that is gone has no series, so no other alert fires. This one ends after
       // six hours: by then the drive was removed on purpose. Without the labels device and firmware: a drive that had
       // two names or firmwares in these hours would be gone twice. A drive that comes and goes is never gone for long, so
-      // its returns are counted. Virtual volumes and those behind a network come and go with what uses them.
+      // the daemon counts its returns. Virtual volumes and those behind a network come and go with what uses them.
       expr: |||
         (
-            count_over_time(device:ssdprobe_device_info:returned[6h]) > %(returns)d
+            (
+                round(sum by (cluster, job, instance, id) (increase(ssdprobe_device_returns_total[6h])))
+              * on (cluster, job, instance, id) group_left (model)
+                max by (cluster, job, instance, id, model) (last_over_time(device:ssdprobe_device_info:unique{transport!~"%(unlikeTransports)s",model!~"%(unlikeModels)s"}[6h]))
+            ) > %(returns)d
           or
             max by (cluster, job, instance, id, model) (
                 last_over_time(device:ssdprobe_device_info:unique{kind="file"}[6h])

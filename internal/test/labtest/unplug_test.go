@@ -42,7 +42,8 @@ func testUnplug(t *testing.T, m *lab.Machine) {
 	require.NotEqual(t, before.Namespaces, after.Namespaces)
 	d.awaitRounds(t, gone, "ok", 2)
 	now := d.scrape(t)
-	assert.Equal(t, now.count(labels{"id": gone}), now.count(labels{"id": gone, "device": after.Namespaces[0]}), "all under its new name")
+	assert.Equal(t, 1.0, now.must(t, "ssdprobe_device_returns_total", labels{"id": gone}))
+	assert.Equal(t, now.count(labels{"id": gone}), 1+now.count(labels{"id": gone, "device": after.Namespaces[0]}), "all others are under its new name")
 	assert.Zero(t, now.count(labels{"device": before.Namespaces[0]}), "the other drive is not watched")
 	assert.Equal(t, 1.0, now.must(t, "ssdprobe_target_up", labels{"id": gone}))
 	d.awaitReading(t, after.Controllers[0])
@@ -142,6 +143,7 @@ func testControllerReset(t *testing.T, m *lab.Machine) {
 	}
 	assert.Equal(t, 1.0, now.must(t, "ssdprobe_collector_success", labels{"id": id, "collector": "health"}))
 	assert.Zero(t, now.must(t, "ssdprobe_device_stall_longest_seconds", labels{"id": id}), "a reset is no stall by the drive")
+	assert.Zero(t, now.must(t, "ssdprobe_device_returns_total", labels{"id": id}), "it was there all the time")
 	d.stop(t)
 }
 
