@@ -15,6 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // askedAtOnce limits the threads that open devices or look up files at a time, because a node may have a thousand of
@@ -84,6 +85,18 @@ func (d *Daemon) scan(c config.Config) (scan, error) {
 		}
 	}
 	return seen, err
+}
+
+// recall returns the devices of which something is stored. What cannot be read is reported when its target is watched.
+func (d *Daemon) recall() []device.Recalled {
+	targets, _ := through(context.Background(), d.shared.state, saveTimeout, state.Dir.Targets)
+	var all []device.Recalled
+	for _, t := range targets {
+		if !t.File {
+			all = append(all, device.Recalled{Device: t.Device, Conditions: t.Conditions})
+		}
+	}
+	return all
 }
 
 // candidates returns the devices of a scan, followed by the files of the configuration.

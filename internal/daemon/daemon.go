@@ -116,6 +116,7 @@ func New(o Options) (*Daemon, error) {
 		host:     device.NewScanner(sysfs.New(o.Config.HostRoot)),
 		fleet:    permits,
 	}
+	d.host.Recall = d.recall
 	d.generator, d.flight = o.Generator, newFlight(d.shared.fs, o.Config.Recorder)
 	d.shared.traffic = d.newSampler()
 	d.timed = &timed{fs: d.shared.fs, log: o.Log, mode: o.Config.IOLatency, devices: d.sampled, flight: d.flight}

@@ -402,3 +402,38 @@ func TestADeviceThatHangsHoldsUpNoDiscovery(t *testing.T) {
 	require.Eventually(t, func() bool { return reconcile() }, time.Minute, time.Millisecond)
 	assert.Contains(t, d.current(), "virtio_S-vda")
 }
+
+// A disk that hangs while the daemon is restarted is watched on: what it hangs for is told, and its baselines stay.
+func TestADeviceThatHangsIsWatchedAfterARestart(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	const dir = "sys/devices/virtio-vda/block/vda"
+	sysfstest.Add(t, root, map[string]string{dir + "/dev": "252:0", dir + "/size": "16"}, map[string]string{
+		dir + "/device": "../..", "sys/devices/virtio-vda/subsystem": "../../bus/virtio", "sys/block/vda": "../devices/virtio-vda/block/vda",
+		"dev/disk/by-id/virtio-S-vda": "../../vda",
+	})
+	require.NoError(t, unix.Mkfifo(filepath.Join(root, dir, "serial"), 0o600))
+	t.Cleanup(func() { // whoever hangs gets an answer
+		driver, err := os.OpenFile(filepath.Join(root, dir, "serial"), os.O_RDWR|unix.O_NONBLOCK, 0)
+		require.NoError(t, err)
+		require.NoError(t, driver.Close())
+	})
+	d := newBench(t).discovery()
+	t.Cleanup(d.stopAll)
+	d.shared.fs, d.host = sysfs.New(root), device.NewScanner(sysfs.New(root))
+	d.host.Recall = d.recall
+	d.config.HostRoot, d.config.StateDir, d.config.FallbackFile = root, t.TempDir(), true
+	known := record.Conditions{Kernel: "6.12", Scheduler: "none"}
+	require.NoError(t, d.shared.state.SaveTarget(state.Target{
+		ID: "virtio_S-vda", Path: "/dev/vda", Conditions: known,
+		Device: record.Device{ID: "virtio_S-vda", Name: "vda", Kind: record.KindDisk, Transport: "virtio", Serial: "S-vda", SizeBytes: 8192, ByID: []string{"virtio-S-vda"}},
+	}))
+	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+	assert.Contains(t, d.discovered.Error, "read device vda, of which now holds what it said before a restart")
+	require.Contains(t, d.current(), "virtio_S-vda")
+	now := d.current()["virtio_S-vda"].Status(time.Now())
+	assert.Equal(t, "vda", now.Device.Name)
+	assert.Equal(t, "252:0", now.Device.Number)
+	assert.Equal(t, "6.12", now.Conditions.Kernel)
+	assert.Empty(t, now.Changed)
+}

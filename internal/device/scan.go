@@ -56,7 +56,8 @@ type found struct {
 	err error
 	// unknown is set if attributes that identify the device could not be read.
 	unknown bool
-	inode   uint64 // of its directory in /sys/devices
+	dir     string // in /sys/devices
+	inode   uint64 // of dir
 }
 
 // read reads the device with the given name in /sys/block. It returns false if the

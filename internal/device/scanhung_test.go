@@ -144,6 +144,44 @@ func TestADeviceThatHangsKeepsItsIdentity(t *testing.T) {
 	}
 }
 
+// A disk that hangs while the daemon is restarted is known by the name that udev gave it while it answered.
+func TestADeviceThatHangsIsRecalledAfterARestart(t *testing.T) {
+	for _, attribute := range []string{"serial", "queue/rotational"} {
+		t.Run(attribute, func(t *testing.T) {
+			t.Parallel()
+			root := twoDisks(t)
+			sysfstest.Add(t, root, nil, map[string]string{"dev/disk/by-id/virtio-S-vda": "../../vda", "dev/disk/by-id/dm-name-vda": "../../vda"})
+			before := device.NewScanner(sysfs.New(root))
+			known, err := before.Find("vda")
+			require.NoError(t, err)
+			conditions, _, err := before.Conditions(known)
+			require.NoError(t, err)
+			stored := device.Recalled{Device: known, Conditions: conditions}
+			stored.Device.Name, stored.Device.Number = "vdc", "252:32" // it had another name then
+
+			end := hang(t, root, "vda", attribute)
+			host := device.NewScanner(sysfs.New(root))
+			host.Recall = func() []device.Recalled { return []device.Recalled{stored} }
+			choose := func() ([]device.Pick, error) { return host.Choose(nil, nil) }
+			for range 2 {
+				now, err := within(t, choose)
+				require.True(t, guard.Hangs(err), "%v", err)
+				require.NotErrorIs(t, err, device.ErrNoAnswer)
+				assert.Equal(t, known, now["vda"])
+				kept, _, err := host.Conditions(now["vda"])
+				require.True(t, guard.Hangs(err), "%v", err)
+				assert.Equal(t, conditions, kept)
+			}
+			end()
+			require.Eventually(t, func() bool {
+				now, err := within(t, choose)
+				return err == nil && assert.ObjectsAreEqual(known, now["vda"])
+			}, time.Minute, time.Millisecond)
+			assert.Zero(t, host.Returns(known.ID))
+		})
+	}
+}
+
 // Another disk in the same place does not get the identity of the one before, even if it hangs at once.
 func TestADiskThatWasReplacedDoesNotInheritAnIdentity(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,10 @@ var ErrNoAnswer = errors.New("it hangs, and has not answered before")
 // timeout (virtblk_get_id in drivers/block/virtio_blk.c). Attributes of the queue wait for whoever is changing one, and
 // that waits for all I/O under way (queue_attr_show in block/blk-sysfs.c).
 type Scanner struct {
+	// Recall, if not nil, returns the devices that an earlier Scanner knew, such as the one before a restart. The first scan calls
+	// it if a device hangs.
+	Recall func() []Recalled
+
 	fs      sysfs.FS
 	devices map[string]*asked // by the directory in /sys/devices
 	// seen holds the devices of the last scan, by the name in /sys/block. It is never changed, because a call that hangs may
@@ -85,13 +89,16 @@ func (s *Scanner) scan() ([]found, error) {
 		devices[dir] = a
 		group.Go(func() error {
 			if f, here := a.read(s.fs, name, dir, links); here {
-				f.inode = inode
+				f.dir, f.inode = dir, inode
 				answers[i] = &f
 			}
 			return nil
 		})
 	}
 	_ = group.Wait() // the functions never fail; errors are in the answers
+	if s.seen == nil && s.Recall != nil {
+		s.recall(answers, devices)
+	}
 	all, seen := make([]found, 0, len(names)), map[string]found{}
 	for i, f := range answers {
 		if f != nil {
@@ -121,7 +128,7 @@ func (a *asked) read(fs sysfs.FS, name, dir string, links map[string][]string) (
 	case err != nil:
 		// The number does not wait for the device: the kernel has it. An error only means that nobody finds the device by it.
 		number, _ := fs.Text(path.Join(dir, "dev"))
-		d := record.Device{Name: deviceName, Number: number, NUMANode: -1}
+		d := record.Device{Name: deviceName, Number: number, ByID: links[deviceName], NUMANode: -1}
 		return found{Device: d, err: fmt.Errorf("read device %s: %w: %w", deviceName, ErrNoAnswer, err), unknown: true}, true
 	case f == nil:
 		return found{}, false
