@@ -1,6 +1,7 @@
 package nvme
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 )
@@ -78,12 +79,16 @@ func (d *Device) Controllers() ([]uint16, error) {
 // mostLists bounds the commands for the ids of all namespaces. A controller may claim four billion of them.
 const mostLists = 64
 
-// namespaceList reads all pages of a list of namespace ids, which are at most limit.
+// namespaceList reads all pages of a list of namespace ids. limit is what the controller says is the highest id: a Linux
+// target over a network has higher ones, and a controller without any may refuse to list what follows.
 func (d *Device) namespaceList(s IdentifyStructure, limit uint32) ([]uint32, error) {
 	var ids []uint32
 	var after uint32
 	for range mostLists {
 		data, err := d.read(IdentifyCommand(s, after), identifyBytes)
+		if len(ids) > 0 && after >= limit && errors.As(err, new(*StatusError)) {
+			return ids, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -95,9 +100,8 @@ func (d *Device) namespaceList(s IdentifyStructure, limit uint32) ([]uint32, err
 		if len(part) < namespacesPerList {
 			return ids, nil
 		}
-		after = part[len(part)-1]
-		if after >= limit {
-			return ids, nil // the controller would refuse to list what follows the highest id
+		if after = part[len(part)-1]; after >= AllNamespaces-1 {
+			return ids, nil // nothing follows the highest id that there may be
 		}
 	}
 	return nil, fmt.Errorf("%v: %d namespaces are listed, and the list goes on", IdentifyCommand(s, 0), len(ids))

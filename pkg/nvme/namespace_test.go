@@ -39,7 +39,8 @@ func TestNamespacesArePaged(t *testing.T) {
 			map[uint32][]byte{0: namespaceList(1, 1024), 1024: namespaceList(1025, 2048), 2048: namespaceList(2049, 2500)}, 2500, 2500,
 		},
 		{"a full page, and none after it", 1 << 24, map[uint32][]byte{0: namespaceList(1, 1024), 1024: namespaceList(1, 0)}, 1024, 1024},
-		{"a full page up to the limit", 1024, map[uint32][]byte{0: namespaceList(1, 1024)}, 1024, 1024},
+		{"a full page up to the limit", 1024, map[uint32][]byte{0: namespaceList(1, 1024), 1024: namespaceList(1, 0)}, 1024, 1024},
+		{"ids above the limit of a Linux target", 1024, map[uint32][]byte{0: namespaceList(1, 1024), 1024: namespaceList(1025, 1030)}, 1030, 1030},
 		{
 			"ids near the end of their range", nvme.AllNamespaces - 1,
 			map[uint32][]byte{0: namespaceList(nvme.AllNamespaces-1024, nvme.AllNamespaces-1)}, nvme.AllNamespaces - 1, 1024,
@@ -58,6 +59,22 @@ func TestNamespacesArePaged(t *testing.T) {
 			}
 			assert.Len(t, script.Sent(), 1+len(c.pages))
 		})
+	}
+}
+
+// TestNamespacesUpToTheLimit: what follows the limit may also be refused. Up to the limit, a refusal is one.
+func TestNamespacesUpToTheLimit(t *testing.T) {
+	for limit, refused := range map[uint32]bool{1024: false, 1025: true} {
+		d, script := drive(t, map[int][]byte{offsetNN: binary.LittleEndian.AppendUint32(nil, limit)})
+		script.On(nvme.IdentifyCommand(nvme.IdentifyActiveNamespaces, 0)).Return(namespaceList(1, 1024))
+		script.On(nvme.IdentifyCommand(nvme.IdentifyActiveNamespaces, 1024)).Refuse(0x400B)
+		ids, err := d.Namespaces()
+		if refused {
+			require.ErrorAs(t, err, new(*nvme.StatusError))
+			continue
+		}
+		require.NoError(t, err)
+		assert.Len(t, ids, 1024)
 	}
 }
 
