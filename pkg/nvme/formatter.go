@@ -82,6 +82,6 @@ func (f *Formatter) Format(namespaceID uint32, timeout time.Duration) error {
 
 // layout describes what Format leaves unchanged.
 func (n Namespace) layout() string {
-	return fmt.Sprintf("%d blocks of %d + %d bytes (format %d, metadata inline %t, protection type %d)",
-		n.SizeBlocks, n.Format.DataBytes, n.Format.MetadataBytes, n.FormatIndex, n.MetadataInline, n.Protection.Type)
+	return fmt.Sprintf("%d blocks of %d + %d bytes (format %d, metadata inline %t, protection type %d, first %t)",
+		n.SizeBlocks, n.Format.DataBytes, n.Format.MetadataBytes, n.FormatIndex, n.MetadataInline, n.Protection.Type, n.Protection.First)
 }

@@ -87,16 +87,25 @@ func TestFormatThatChangedTheLayout(t *testing.T) {
 	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, 1)).Return(namespacePage(2, 1, 0)).Return(namespacePage(2, 0, 0))
 	script.On(nvme.Command{Opcode: 0x80, NamespaceID: 1, Dword10: 0x201}).Result(0)
 	require.EqualError(t, nvme.NewFormatter(d).Format(1, time.Hour), "format namespace 1: it was to stay "+
-		"1024 blocks of 4096 + 0 bytes (format 1, metadata inline false, protection type 0), and is "+
-		"1024 blocks of 4096 + 0 bytes (format 0, metadata inline false, protection type 0) now")
+		"1024 blocks of 4096 + 0 bytes (format 1, metadata inline false, protection type 0, first false), and is "+
+		"1024 blocks of 4096 + 0 bytes (format 0, metadata inline false, protection type 0, first false) now")
 }
 
 func TestFormatThatChangedTheProtection(t *testing.T) {
 	d, script := drive(t, map[int][]byte{offsetOACS: {2, 0}})
 	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, 1)).Return(namespacePage(1, 0, 1)).Return(namespacePage(1, 0, 0))
 	script.On(nvme.Command{Opcode: 0x80, NamespaceID: 1, Dword10: 0x220}).Result(0)
-	require.ErrorContains(t, nvme.NewFormatter(d).Format(1, time.Hour), "protection type 1), and is "+
-		"1024 blocks of 4096 + 0 bytes (format 0, metadata inline false, protection type 0) now")
+	require.ErrorContains(t, nvme.NewFormatter(d).Format(1, time.Hour), "protection type 1, first false), and is "+
+		"1024 blocks of 4096 + 0 bytes (format 0, metadata inline false, protection type 0, first false) now")
+}
+
+// The protection information may also move within the metadata.
+func TestFormatThatMovedTheProtection(t *testing.T) {
+	d, script := drive(t, map[int][]byte{offsetOACS: {2, 0}})
+	script.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, 1)).Return(namespacePage(1, 0, 1|1<<3)).Return(namespacePage(1, 0, 1))
+	script.On(nvme.Command{Opcode: 0x80, NamespaceID: 1, Dword10: 0x320}).Result(0)
+	require.ErrorContains(t, nvme.NewFormatter(d).Format(1, time.Hour), "protection type 1, first true), and is "+
+		"1024 blocks of 4096 + 0 bytes (format 0, metadata inline false, protection type 1, first false) now")
 }
 
 func TestFormatThatIsRefused(t *testing.T) {
