@@ -16,7 +16,8 @@ func health() []Panel {
 	temperature := series("Temperature", "celsius", "Each sensor of the drive. Thermal limits differ between drives: the next panel shows the time above them.", 12,
 		Query{Expr: each("ssdprobe_nvme_temperature_celsius"), Legend: "{{controller}} {{sensor}}"})
 	return []Panel{
-		number("Critical warnings", "none", "Critical warnings that are set in the drive's health log.", `sum(`+each("ssdprobe_nvme_critical_warning")+`)`, steps("green", 1, "red")),
+		number("Critical warnings", "none", "Critical warnings that are set in the drive's health log. One that only says that the rated endurance is used does not count: the next tile has it.",
+			`sum(ssdprobe_nvme_critical_warning{`+target+`,condition!="rated_endurance"})`, steps("green", 1, "red")),
 		number("Worn", "percentunit", "Share of the rated endurance that is used up. It may exceed 100 %."+unknown, `max(`+each("ssdprobe_nvme_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
 		number("Short of spare blocks", "none", "Controllers that have fewer spare blocks than the maker's threshold: replace the drive soon. Some drives do not report it.",
 			`count(`+each("ssdprobe_nvme_available_spare_ratio")+` < `+each("ssdprobe_nvme_available_spare_threshold_ratio")+`) or vector(0)`, steps("transparent", 1, "red")),
