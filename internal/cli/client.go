@@ -266,12 +266,15 @@ func refusedAnswer(at string, response *http.Response) error {
 	if err != nil {
 		return fmt.Errorf("ask the daemon at %s: it answers %s: %w", at, response.Status, err)
 	}
+	var problem struct{ Error string } // of package web; others may answer in its place
 	more := ""
 	switch {
 	case response.StatusCode == http.StatusUnauthorized:
 		more = "; it refuses the user or the password, or was given none: " + wantPassword
 	case response.StatusCode == http.StatusBadRequest && strings.Contains(string(says), "HTTPS server"):
 		more = "; it speaks TLS alone: want --url https://…"
+	case json.Unmarshal(says, &problem) == nil && problem.Error != "":
+		more = ": " + problem.Error
 	}
 	return fmt.Errorf("ask the daemon at %s: it answers %s%s", at, response.Status, more)
 }

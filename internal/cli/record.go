@@ -251,8 +251,8 @@ func (a *app) recording(ctx context.Context, stdin io.Reader, which string, from
 	stored, err := dir.Recording(which)
 	if errors.Is(err, state.ErrNoRecording) {
 		making, _ := from.unfinished(ctx, dir) // that it cannot be asked is not why there is no such recording
-		if i := slices.IndexFunc(making, func(h record.RecordingHead) bool { return h.ID == which }); i >= 0 {
-			return rec, fmt.Errorf("recording %s is not finished; it will be at %s", which, units.Time(making[i].Until))
+		if text := report.NotFinished(making, which); text != "" {
+			return rec, errors.New(text)
 		}
 		return rec, usage(fmt.Errorf("%w in %s; see ssdprobe record list", err, dir.Dir()))
 	} else if err != nil {

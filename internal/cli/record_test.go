@@ -47,9 +47,11 @@ func TestRecordOfARunningDaemon(t *testing.T) {
 		assert.Regexp(t, `(?m)^\d{8}T\d{6}Z-node .* request +not finished, .* left +-$`, making.stdout)
 	}
 	id := strings.Fields(strings.Split(ssdprobe(t, "record", "list", "--state-dir", state).stdout, "\n")[1])[0]
-	early := ssdprobe(t, "record", "show", id, "--state-dir", state)
-	assert.Equal(t, 1, early.code, early.stdout)
-	assert.Contains(t, early.stderr, "recording "+id+" is not finished; it will be at ")
+	for _, from := range [][]string{{"--state-dir", state}, {"--url", url}} {
+		early := ssdprobe(t, append([]string{"record", "show", id}, from...)...)
+		assert.Equal(t, 1, early.code, early.stdout)
+		assert.Contains(t, early.stderr, "recording "+id+" is not finished; it will be at ")
+	}
 	p.Signal(t, syscall.SIGTERM)
 	require.Equal(t, 0, p.Wait(t))
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -29,12 +30,26 @@ func Recordings(w io.Writer, list RecordingList, now time.Time) error {
 		t.Add(h.ID, units.Ago(h.Triggers[0].Time, now), strings.Join(concerned(h), ", "), strings.Join(kinds(h), ", "), length, size)
 	}
 	for _, h := range slices.Backward(list.Unfinished) {
-		add(h, "not finished, "+units.Span(max(0, h.Until.Sub(now)))+" left", "-")
+		add(h, TimeLeft(h, now), "-")
 	}
 	for _, h := range slices.Backward(list.Recordings) {
 		add(h, units.Span(h.Until.Sub(h.From)), units.Size(h.Bytes))
 	}
 	return text.Write(w, "recordings", t)
+}
+
+// TimeLeft says how long a recording still takes that is being made: "not finished, 40 s left".
+func TimeLeft(h record.RecordingHead, now time.Time) string {
+	return "not finished, " + units.Span(max(0, h.Until.Sub(now))) + " left"
+}
+
+// NotFinished says when the recording with an id will be finished; empty if it is not being made.
+func NotFinished(making []record.RecordingHead, id string) string {
+	i := slices.IndexFunc(making, func(h record.RecordingHead) bool { return h.ID == id })
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("recording %s is not finished; it will be at %s", id, units.Time(making[i].Until))
 }
 
 // concerned returns the names of the devices that triggered a recording, in the order of the

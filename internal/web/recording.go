@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -39,7 +40,11 @@ func (h handler) recording(w http.ResponseWriter, r *http.Request) (rec record.R
 	case err != nil:
 		h.broken(w, err)
 	case !found:
-		h.fail(w, http.StatusNotFound, "no recording has this id; /api/v1/recordings lists them")
+		text := "no recording has this id; /api/v1/recordings lists them"
+		if s := h.Snapshot(); s.Recorder != nil {
+			text = cmp.Or(report.NotFinished(s.Recorder.Unfinished, r.PathValue("id")), text)
+		}
+		h.fail(w, http.StatusNotFound, text)
 	}
 	return rec, found && err == nil
 }

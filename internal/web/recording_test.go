@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,6 +53,27 @@ func TestRecordings(t *testing.T) {
 			assert.NotContains(t, body, name, "who submitted it is nobody's business on the web")
 		}
 	}
+}
+
+// A recording that is being made is listed with the drive that triggered it. It has no page yet.
+func TestRecordingsThatAreNotFinished(t *testing.T) {
+	o := recorded()
+	o.Snapshot = func() record.Snapshot {
+		s := recordtest.Snapshot()
+		h := s.Recorder.Recordings[0]
+		h.ID, h.Until, h.Bytes = "being-made", s.Time.Add(40*time.Second), 0
+		s.Recorder.Unfinished = []record.RecordingHead{h}
+		return s
+	}
+	server := serve(t, o)
+	for _, path := range []string{"/api/v1/recordings/", "/recordings/"} {
+		got := get(t, server.URL+path+"being-made")
+		assert.Equal(t, http.StatusNotFound, got.status)
+		assert.Contains(t, got.body, "recording being-made is not finished; it will be at ")
+	}
+	page := pages(t, server.URL)
+	assert.Equal(t, 1, strings.Count(page, "not finished, 40 s left"))
+	assert.NotContains(t, page, "/recordings/being-made")
 }
 
 func TestRecordingsThatAreNotThere(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
 // mostRecordings is how many of the newest recordings the page lists for a target.
@@ -14,18 +15,23 @@ const mostRecordings = 5
 type recordingView struct {
 	ID string
 	At *moment
+	// Left says how long it still takes; empty once it is finished and has a page.
+	Left string
 	// Why lists the triggers about the target.
 	Why []string
 }
 
-// newRecordingViews lists the newest recordings that a target triggered, newest first. Without a target, it lists
-// those about the node.
+// newRecordingViews lists the newest recordings that a target triggered, newest first, with those that are being made.
+// Without a target, it lists those about the node.
 func newRecordingViews(s *record.RecorderStatus, targetID, deviceID string, now time.Time) (views []recordingView) {
 	if s == nil {
 		return nil
 	}
-	for _, h := range slices.Backward(s.Recordings) {
+	for i, h := range slices.Backward(slices.Concat(s.Recordings, s.Unfinished)) {
 		v := recordingView{ID: h.ID}
+		if i >= len(s.Recordings) {
+			v.Left = report.TimeLeft(h, now)
+		}
 		for _, t := range h.Triggers {
 			if !t.About(targetID, deviceID) {
 				continue
