@@ -1,6 +1,7 @@
 package fleetview
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ const (
 	lowerQuery   = `max by (cluster, instance, device, id) (ssdprobe_drive_health_slower_ratio_lower)`
 	upperQuery   = `max by (cluster, instance, device, id) (ssdprobe_drive_health_slower_ratio_upper)`
 	sinceQuery   = `min by (cluster, instance, device, id) (ssdprobe_drive_health_since_timestamp_seconds)`
+	changesQuery = `group by (cluster, instance, id, condition, from, to) (ssdprobe_drive_health_attribution_info)`
 	powerOnQuery = `max by (cluster, instance, id) (ssdprobe_nvme_power_on_seconds_total) or max by (cluster, instance, id) (ssdprobe_drive_power_on_seconds_total)`
 	hostQuery    = `max by (cluster, instance, state) (ssdprobe_host_health) == 1`
 	hostRatio    = `max by (cluster, instance) (ssdprobe_host_health_slower_ratio)`
@@ -70,7 +72,7 @@ type firmware struct {
 // Ask queries a server for the fleet at a time. It returns ErrNothing or the errors of the server.
 func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 	queries := []string{
-		healthQuery, aboutQuery, reasonQuery, ratioQuery, lowerQuery, upperQuery, sinceQuery, powerOnQuery,
+		healthQuery, aboutQuery, reasonQuery, ratioQuery, lowerQuery, upperQuery, sinceQuery, changesQuery, powerOnQuery,
 		hostQuery, hostRatio, hostLower, hostUpper, hostSince, silentQuery, emptyQuery,
 		besideQuery, limitQuery, alertQuery, fastestQuery, slowerQuery,
 	}
@@ -130,6 +132,18 @@ func onsets(v model.Vector) map[driveKey]time.Time {
 	return out
 }
 
+// changed returns the changes of conditions of each drive, by their names.
+func changed(v model.Vector) map[driveKey][]record.Change {
+	out := map[driveKey][]record.Change{}
+	for _, s := range v {
+		out[keyOf(s)] = append(out[keyOf(s)], record.Change{Condition: label(s, "condition"), From: label(s, "from"), To: label(s, "to")})
+	}
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b record.Change) int { return cmp.Compare(a.Condition, b.Condition) })
+	}
+	return out
+}
+
 func join(answers map[string]model.Vector, at time.Time) Fleet {
 	f := Fleet{Time: at, Drives: []Drive{}, Hosts: []Host{}, Silent: places(answers[silentQuery]), Empty: places(answers[emptyQuery])}
 	about, reasons := map[driveKey]*model.Sample{}, map[driveKey]*model.Sample{}
@@ -140,13 +154,13 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 		reasons[keyOf(s)] = s
 	}
 	ratios := slower(answers[ratioQuery], answers[lowerQuery], answers[upperQuery])
-	since, powerOn := onsets(answers[sinceQuery]), byDrive(answers[powerOnQuery])
+	since, changes, powerOn := onsets(answers[sinceQuery]), changed(answers[changesQuery]), byDrive(answers[powerOnQuery])
 	beside, alerts := standings(answers), byDrive(answers[alertQuery])
 	of := map[Node]int{}
 	for key, s := range worst(answers[healthQuery], keyOf) {
 		d := Drive{
 			Node: key.node, ID: key.id, Device: label(s, "device"), Verdict: record.DriveVerdict(label(s, "state")), Slower: ratios[key], Since: since[key],
-			standing: beside[key], PowerOn: time.Duration(powerOn[key]) * time.Second,
+			Attribution: changes[key], standing: beside[key], PowerOn: time.Duration(powerOn[key]) * time.Second,
 		}
 		if a := about[key]; a != nil {
 			d.Kind, d.Model, d.Firmware = label(a, "kind"), label(a, "model"), label(a, "firmware")

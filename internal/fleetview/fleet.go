@@ -62,6 +62,8 @@ type Drive struct {
 	Since time.Time `json:"since,omitzero"`
 	// By lists the sources of the verdict: probes, traffic, stalls, errors, or fleet.
 	By []string `json:"by,omitempty"`
+	// Attribution lists the changes of conditions at the time when the drive became slower, as its node knows them.
+	Attribution []record.Change `json:"attribution,omitempty"`
 	// Batch says that other drives of the node got slower together with this one.
 	Batch bool `json:"batch,omitempty"`
 	standing

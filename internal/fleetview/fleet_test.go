@@ -108,6 +108,10 @@ func some() history {
 	h.put("ssdprobe_host_health", `replica="b",instance="stor-2",state="healthy"`, 1, 0)
 	h.put("model_firmware:ssdprobe_probe_level_seconds:vs_fastest", `model="PM9A3",firmware="B",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds",fastest="A"`, 1.2, 0)
 	h.put("model:ssdprobe_probe_level_seconds:firmware_limit", `model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.15, 0)
+	for _, replica := range []string{"a", "b"} {
+		h.put("ssdprobe_drive_health_attribution_info", fmt.Sprintf(`replica=%q,instance="stor-2",device="nvme2n1",id="eui.2",condition="pcie_link",from="16 GT/s x4",to=""`, replica), 1, 0)
+		h.put("ssdprobe_drive_health_attribution_info", fmt.Sprintf(`replica=%q,instance="stor-2",device="nvme2n1",id="eui.2",condition="firmware",from="A",to="B"`, replica), 1, 0)
+	}
 	h.put("ssdprobe_nvme_power_on_seconds_total", `instance="stor-2",device="nvme2",id="eui.2"`, 40000*3600, 0)
 	for node, state := range map[string]record.DriveVerdict{"stor-2": record.Degraded, "stor-3": record.Unjudged, "stor-10": record.Healthy} {
 		for _, s := range record.DriveVerdicts() {
@@ -148,7 +152,8 @@ func TestFleet(t *testing.T) {
 	text, err := json.Marshal(first)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"node": "stor-2", "device": "nvme2n1", "id": "eui.2", "kind": "disk", "model": "PM9A3", "firmware": "A", "verdict": "severe",
-		"ratio": 2.5, "ratio_lower": 2.41, "ratio_upper": 2.6, "since": "`+first.Since.Format(time.RFC3339)+`", "by": ["probes", "traffic", "fleet"], "limit": 1.3, "probe": "read-4k", "statistic": "latency_p50_seconds",
+		"ratio": 2.5, "ratio_lower": 2.41, "ratio_upper": 2.6, "since": "`+first.Since.Format(time.RFC3339)+`", "by": ["probes", "traffic", "fleet"],
+		"attribution": [{"condition": "firmware", "from": "A", "to": "B"}, {"condition": "pcie_link", "from": "16 GT/s x4", "to": ""}], "limit": 1.3, "probe": "read-4k", "statistic": "latency_p50_seconds",
 		"power_on_ns": 144000000000000000}`, string(text))
 	assert.True(t, first.Since.Equal(now.Add(-78*time.Minute)))
 	born := f.Drives[1]
@@ -184,6 +189,7 @@ func TestFleet(t *testing.T) {
 		"6 drives on 3 nodes at ", "1 severe, 2 degraded, 1 watch, 1 unknown, 1 healthy", "no answer now, but a daemon ran within the last day: stor-9\n", "a daemon runs, but watches no drive: stor-4\n",
 		"the answer may be incomplete: store b is away",
 		"probes, traffic, fleet", "probes, together with others", "2.50× (2.41 to 2.60)  1 h ago", "1.60×  ", "1.40×  ", "1.22× (1.18 to 1.27)  3 h ago", "1.20× slower",
+		"changed with it: firmware A → B, PCIe link 16 GT/s x4 → unknown\n",
 	} {
 		assert.Contains(t, short.String(), want)
 	}
@@ -193,7 +199,7 @@ func TestFleet(t *testing.T) {
 	lines, err := csv.NewReader(&table).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, lines, 7)
-	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2.41", "2.6", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "read-4k", "latency_p50_seconds", "1.44e+08", ""}, lines[1])
+	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2.41", "2.6", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "read-4k", "latency_p50_seconds", "1.44e+08", "", "firmware A → B; PCIe link 16 GT/s x4 → unknown"}, lines[1])
 	assert.Equal(t, []string{"degraded", "1.6", "", ""}, lines[2][6:10])
 
 	one := f.Only(func(d fleetview.Drive) bool { return d.Model == "970 PRO" })
@@ -255,7 +261,7 @@ func TestNodesOfTheSameName(t *testing.T) {
 	assert.Contains(t, shown.String(), "2 drives on 2 nodes")
 	assert.Regexp(t, `east/stor-1 +sda +severe`, shown.String())
 	require.NoError(t, f.CSV(&table))
-	assert.Contains(t, table.String(), ",east\n")
+	assert.Contains(t, table.String(), ",east,\n")
 	text, err := json.Marshal(f.Drives[0])
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"cluster":"east","node":"stor-1"`)

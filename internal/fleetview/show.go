@@ -71,7 +71,10 @@ func (f Fleet) driveBlocks(all bool) []document.Block {
 		if d.Batch {
 			by += ", together with others"
 		}
-		t.Add(d.Place(), d.Device, string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
+		row := t.Add(d.Place(), d.Device, string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
+		if len(d.Attribution) > 0 {
+			row.Notes = []document.Block{document.List("changed with it: ", record.ChangeTexts(d.Attribution)...)}
+		}
 	}
 	return titled(t)
 }
@@ -134,7 +137,7 @@ func ageText(d time.Duration) string {
 // CSV writes a header and a line for each drive, the worst first. Times are RFC 3339; unknown values are empty.
 func (f Fleet) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "ratio_lower", "ratio_upper", "since", "by", "batch", "vs_peers", "limit", "probe", "statistic", "power_on_seconds", "cluster"}}
+	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "ratio_lower", "ratio_upper", "since", "by", "batch", "vs_peers", "limit", "probe", "statistic", "power_on_seconds", "cluster", "attribution"}}
 	number := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -149,6 +152,7 @@ func (f Fleet) CSV(w io.Writer) error {
 		lines = append(lines, []string{
 			d.Name, d.Device, d.ID, d.Kind, d.Model, d.Firmware, string(d.Verdict), number(d.Ratio), number(d.Lower), number(d.Upper), since,
 			strings.Join(d.By, " "), strconv.FormatBool(d.Batch), number(d.VsPeers), number(d.Limit), d.Probe, string(d.Statistic), number(d.PowerOn.Seconds()), d.Cluster,
+			strings.Join(record.ChangeTexts(d.Attribution), "; "),
 		})
 	}
 	if err := out.WriteAll(lines); err != nil {

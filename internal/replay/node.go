@@ -186,6 +186,9 @@ func (n *node) lines(e judge.Event) []Line {
 		l.Drives = e.Drives
 	case e.State == "": // the drive as a whole
 		l.Source, l.Statistic, l.State = "", "", stateOf(e.Verdict)
+		if v, ok := n.judge.Verdict(e.Drive); ok {
+			l.Attribution = v.Attribution
+		}
 		if d := n.drive(e.Drive); d != nil {
 			d.report.Verdict = l
 		}
@@ -226,8 +229,9 @@ func (n *node) drive(id string) *driveUnderWay {
 // end completes and returns the report.
 func (n *node) end() *Report {
 	for _, d := range n.drives {
-		if v, ok := n.judge.Verdict(d.ID); ok { // how slow it is has changed since it was told
+		if v, ok := n.judge.Verdict(d.ID); ok { // how slow it is, and by what, has changed since it was told
 			d.report.Verdict = d.report.Verdict.slower(v.Ratio, v.Since)
+			d.report.Verdict.Attribution = v.Attribution
 		}
 		explain := func(fed bool, source string) *drift.Explanation {
 			if !fed {

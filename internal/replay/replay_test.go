@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -220,4 +221,26 @@ func FuzzReader(f *testing.F) {
 		_, err = json.Marshal(report)
 		require.NoError(t, err)
 	})
+}
+
+// The verdict on a drive names the change of conditions that came with it, as the daemon does.
+func TestAVerdictNamesWhatChanged(t *testing.T) {
+	stream := drifttest.Stream{Kind: "double", Noise: "quiet", Seed: 3, Days: 4}
+	onset := drifttest.Start().Add(stream.Label().Onset)
+	var csv strings.Builder
+	csv.WriteString(header)
+	for r := range stream.Rounds() {
+		firmware := "A"
+		if !r.Time.Before(onset) {
+			firmware = "B"
+		}
+		fmt.Fprintf(&csv, "%d,%.3e,%.3e,%.3e,%.1f,%.3f,fw=%s\n", r.Time.Unix(), r.Values[0], r.Values[1], r.Values[2], r.Values[3], r.Utilisation, firmware)
+	}
+	report := run(t, csv.String(), nil)
+	i := slices.IndexFunc(report.Lines, func(l replay.Line) bool { return l.Statistic == "" && l.Verdict.Blames() })
+	require.GreaterOrEqual(t, i, 0)
+	assert.Equal(t, []record.Change{{Condition: "firmware", From: "A", To: "B"}}, report.Lines[i].Attribution)
+	var text bytes.Buffer
+	require.NoError(t, report.Text(&text))
+	assert.Regexp(t, `(?m)  drive (degraded|severe) since .*, by its probes, because firmware A → B$`, text.String())
 }

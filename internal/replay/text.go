@@ -83,7 +83,7 @@ func (l Line) verdict() string {
 		if l.Scope == record.ScopeBatch {
 			said += ", together with others"
 		}
-		return said
+		return said + l.because()
 	case record.Healthy, record.Watch, record.Unjudged:
 	}
 	return string(l.Verdict)
@@ -114,12 +114,17 @@ func (l Line) text() string {
 		if len(l.Drives) > 0 {
 			said += ", " + units.Plural(len(l.Drives), "drive")
 		}
-		if len(l.Attribution) > 0 {
-			said += ", because " + changesText(l.Attribution)
-		}
-		return said
+		return said + l.because()
 	}
 	return ""
+}
+
+// because names the changes of conditions that came with what a line says.
+func (l Line) because() string {
+	if len(l.Attribution) == 0 {
+		return ""
+	}
+	return ", because " + changesText(l.Attribution)
 }
 
 // blocks shows a drive: a plot of its probe, and the states at the end.
