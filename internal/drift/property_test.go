@@ -254,7 +254,7 @@ func TestRegressionNamesTheChangeItCameWith(t *testing.T) {
 	}
 	tracker := drift.NewTracker(drift.Default())
 	require.NotEmpty(t, regressions(follow(rounds, tracker)))
-	p50 := tracker.Status(time.Time{}).Drift[0]
+	p50 := tracker.Status(tracker.LastRound()).Drift[0]
 	assert.Equal(t, record.Regressed, p50.State)
 	assert.WithinDuration(t, returned, p50.Since, 10*time.Minute)
 	assert.Equal(t, []record.Change{{Condition: "firmware", From: "B", To: "A"}}, p50.Attribution)

@@ -308,6 +308,16 @@ func (t *Tracker) AddBlock(slot int64, s Shifts) {
 	t.closed = append(t.closed, blockOf(slot, s))
 }
 
+// ClockSetBack tells that the clock was set back. The baseline and the verdicts stay; what recurs at a time of day is forgotten, as
+// it may have been learned from what is the future now. It is for trackers of NewBlockTracker.
+func (t *Tracker) ClockSetBack(now time.Time) {
+	t.clockSetBack(now)
+	t.last = now
+	for i := range t.names {
+		t.current().Baseline.Of[i].Daily = nil
+	}
+}
+
 // Accepted returns how much slower than at first statistic i is taken to be normally, because an operator accepted
 // that. It is for trackers of NewBlockTracker.
 func (t *Tracker) Accepted(i int) Shift { return t.reference(i) }

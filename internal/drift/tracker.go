@@ -218,16 +218,14 @@ func (t *Tracker) settle(now time.Time) {
 	t.closed = nil
 }
 
-// clockSetBack forgets everything that depends on times that now lie in the future.
+// clockSetBack forgets everything that depends on times that now lie in the future. When a verdict began is kept: a clock that is
+// behind for minutes after a boot is set right again.
 func (t *Tracker) clockSetBack(now time.Time) {
 	t.open, t.closed, t.recent, t.changes = openBlock{}, nil, nil, nil
 	for i, v := range t.verdicts {
 		t.verdicts[i] = verdict{
 			State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution,
 			BackReference: v.BackReference, BackThreshold: v.BackThreshold, Followed: v.Followed, Size: v.Size, Before: v.Before,
-		}
-		if v.Since.After(now) {
-			t.verdicts[i].Since = now
 		}
 		if c := &t.compared[i]; c.At.After(now) {
 			c.At, c.Until = now, now.Add(t.stale())

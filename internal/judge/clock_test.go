@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // What others did before the clock was set back says nothing about the same time of the clock now.
@@ -58,4 +59,45 @@ func TestNoSlowdownOfTheHostBeginsInTheFuture(t *testing.T) {
 		assert.False(t, x.Since.After(m.now()), "%s", x.Since)
 	}
 	assert.False(t, m.node.Host().Since.After(m.now()))
+}
+
+// A node without a battery for its clock begins to measure before it knows the time. What the host did is as true as before.
+func TestAHostIsSlowBeforeAndAfterTheClockWasWrong(t *testing.T) {
+	testenv.Long(t)
+	for name, wrong := range map[string]time.Duration{
+		"years behind": -6 * 365 * day, "hours behind": -3 * time.Hour, "a day ahead": 26 * time.Hour, "years ahead": 6 * 365 * day,
+	} {
+		m := newMachine(t, 3)
+		m.minute = start
+		m.run(2*day, steady)
+		m.run(6*time.Hour, always(1.5))
+		before := m.node.Host()
+		require.Equal(t, record.Degraded, before.Verdict)
+		m.restart()
+		m.minute += int(wrong / time.Minute)
+		m.run(10*time.Minute, always(1.5))
+		assert.False(t, m.node.Host().Since.After(m.now()), name)
+		m.minute -= int(wrong / time.Minute)
+		for range 4 {
+			m.run(6*time.Hour, always(1.5))
+			assert.Equal(t, record.Degraded, m.node.Host().Verdict, name)
+			assert.Equal(t, before.Since, m.node.Host().Since, name)
+		}
+	}
+}
+
+// A node is off while its firmware is updated or parts of it are replaced, and comes back slow.
+func TestAHostThatWasOffIsComparedWithWhatItWas(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 3)
+	m.minute = start
+	m.run(2*day, steady)
+	m.minute += int(30 * day / time.Minute)
+	back := m.now()
+	m.restart()
+	for range 3 {
+		m.run(6*time.Hour, always(1.5))
+		assert.Equal(t, record.Degraded, m.node.Host().Verdict)
+		assert.WithinDuration(t, back, m.node.Host().Since, time.Hour)
+	}
 }

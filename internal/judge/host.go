@@ -261,7 +261,8 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 		return nil
 	}
 	if slot < g.last-2*recently { // the clock was set back; a block may take an hour, so a smaller step proves nothing
-		g.host = nil
+		g.last = slot
+		g.host.ClockSetBack(now)
 		return nil
 	}
 	for n := max(g.last+1, slot-dayBlocks); n <= slot; n++ {
@@ -270,7 +271,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 		}
 	}
 	g.last = max(g.last, slot)
-	if now.Sub(g.host.LastJudged()) > forgotten { // its drives are gone
+	if len(g.voters) < minVoters && now.Sub(g.host.LastJudged()) > forgotten { // its drives are gone
 		g.host = nil
 		return nil
 	}
