@@ -3,13 +3,14 @@ package config
 import (
 	"strings"
 	"time"
+	_ "time/tzdata" // the image has no list of time zones, nor have minimal hosts
 
 	"github.com/robfig/cron/v3"
 )
 
 // Calendar is a recurring time.
 type Calendar struct {
-	// Schedule is a time in the five fields of cron, in TimeZone; "" is the time zone of the machine.
+	// Schedule is a time in the five fields of cron, in TimeZone; "" is the time zone of the machine, UTC in a pod.
 	Schedule string
 	TimeZone string
 }
@@ -93,7 +94,7 @@ func (c Calendar) zone() (*time.Location, error) {
 func (c *Calendar) form() section {
 	return section{
 		{"schedule", scheduled(&c.Schedule), "minute, hour, day, month, weekday (cron)"},
-		{"time_zone", optional(timeZone(&c.TimeZone)), "without it, the machine's own"},
+		{"time_zone", optional(timeZone(&c.TimeZone)), "without it, the machine's own, which is UTC in a pod"},
 	}
 }
 
