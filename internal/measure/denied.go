@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+	"kernel.org/pub/linux/libs/security/libcap/cap"
 
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/target"
@@ -32,13 +36,27 @@ func Denied(ctx context.Context, g *guard.Guard, path, number string) (string, e
 	if !errors.Is(err, fs.ErrPermission) {
 		return "", nil
 	}
-	return "no permission to read the device node: " + howToRead(), nil
+	return "no permission to read the device node: " + howToRead(path, err), nil
 }
 
-// howToRead says how this process may get the permission to read a device.
-func howToRead() string {
-	if os.Geteuid() == 0 {
-		return "even root is refused: allow it in the container or its device cgroup"
+// howToRead says how this process may get the permission to read a device. err is why it was refused: a device cgroup
+// refuses by EPERM, the mode of a node by EACCES.
+func howToRead(path string, err error) string {
+	if os.Geteuid() != 0 {
+		return "run as root, or add this user to the group that owns the device node"
 	}
-	return "run as root, or add this user to the group that owns the device node"
+	node, failed := os.Stat(path)
+	if failed == nil && errors.Is(err, unix.EACCES) && !readsAll() {
+		if owner := node.Sys().(*syscall.Stat_t).Uid; owner != 0 {
+			return fmt.Sprintf("it belongs to user %d, and root lacks the capability CAP_DAC_READ_SEARCH, "+
+				"which reads what belongs to others: grant it, in a systemd unit by CapabilityBoundingSet=", owner)
+		}
+	}
+	return "even root is refused: allow it in the container or its device cgroup"
+}
+
+// readsAll reports whether this process may read files of all users.
+func readsAll() bool {
+	has, err := cap.GetProc().GetFlag(cap.Effective, cap.DAC_READ_SEARCH)
+	return err == nil && has
 }

@@ -143,7 +143,7 @@ func (s *Session) openDevice(ctx context.Context) error {
 	})
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: %s", err, howToRead())
+		return fmt.Errorf("%w: %s", err, howToRead(s.target.Path, err))
 	case err != nil:
 		return err
 	}

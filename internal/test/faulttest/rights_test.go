@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -59,6 +60,26 @@ func TestDestroyWithHiddenProcesses(t *testing.T) {
 		p := testenv.StartIn(t, world, nil, destroying(t, loop.Path)...)
 		assert.Equal(t, 4, p.Wait(t))
 		assert.Contains(t, p.Stderr.Text(), "cannot see what other processes have open")
+	}
+}
+
+// A node belongs to another user, as those of Ceph's drives do, and root may not read what belongs to others.
+func TestNodeOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
+	major, minor, _ := strings.Cut(loop.Number, ":")
+	const world = `mknod --mode=0660 %[1]s b %[2]s %[3]s; chown 64045:64045 %[1]s; mount --bind %[1]s %[4]s
+exec setpriv --bounding-set=%[5]s --inh-caps=%[5]s`
+	config := filepath.Join(t.TempDir(), "c.yaml")
+	require.NoError(t, os.WriteFile(config, []byte(onBoth(t, loop, testenv.OnDisk(t))), 0o600))
+	for without, refused := range map[string]bool{"-dac_override,-dac_read_search": true, "-dac_override": false} {
+		node := filepath.Join(t.TempDir(), "node")
+		p := testenv.StartIn(t, fmt.Sprintf(world, node, major, minor, loop.Path, without), nil, "devices", "--config="+config)
+		assert.Equal(t, 0, p.Wait(t))
+		said := strings.Join(strings.Fields(p.Stdout.Text()), " ") // it is wrapped
+		assert.Contains(t, said, filepath.Base(loop.Path))
+		assert.Equal(t, refused, strings.Contains(said, "it belongs to user 64045, and root lacks the capability CAP_DAC_READ_SEARCH"))
+		assert.NotContains(t, said, "device cgroup")
 	}
 }
 
