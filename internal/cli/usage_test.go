@@ -98,6 +98,18 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
+// systemd starts a daemon again that ends with 1, not with 2. A certificate may come later, the wrong text of a file stays.
+func TestCertificateThatMayComeLater(t *testing.T) {
+	t.Parallel()
+	for text, code := range map[string]int{
+		"tls_server_config: {cert_file: missing.pem, key_file: missing.pem}": 1,
+		"tls_server_config: {cert_file: missing.pem}":                        2,
+	} {
+		got := in("daemon", "--state-dir", t.TempDir(), "--web.config.file", file(t, "web.yml", text))
+		assert.Equal(t, code, got.code, got.stderr)
+	}
+}
+
 // plain asserts that a message contains no phrase of a library.
 func plain(t *testing.T, message string) {
 	t.Helper()

@@ -10,8 +10,6 @@ import (
 	"syscall"
 
 	"github.com/coreos/go-systemd/v22/activation"
-	toolkit "github.com/prometheus/exporter-toolkit/web"
-	"go.yaml.in/yaml/v3"
 )
 
 // Config says where and how to serve.
@@ -26,20 +24,12 @@ type Config struct {
 	Log           *slog.Logger
 }
 
-// ConfigError means that the web config file is missing or invalid.
-type ConfigError struct{ err error }
-
-func (e *ConfigError) Error() string { return e.err.Error() }
-
-// Unwrap returns the underlying error.
-func (e *ConfigError) Unwrap() error { return e.err }
-
 // Listen checks the web config file and opens all listeners, or none, so that a problem shows before anything else
-// starts. The returned server must be served or closed. Errors: *ConfigError, and those of opening listeners.
+// starts. The returned server must be served or closed. Errors: those of checkWebConfig, and those of opening listeners.
 func Listen(ctx context.Context, c Config) (*Server, error) {
 	encrypted, err := checkWebConfig(c.WebConfigFile)
 	if err != nil {
-		return nil, &ConfigError{err}
+		return nil, err
 	}
 	s := &Server{config: c, limits: defaultLimits(), encrypted: encrypted}
 	open := func() ([]net.Listener, error) { return openAddresses(ctx, c.Listen) }
@@ -50,25 +40,6 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-// checkWebConfig checks the file and returns whether it enables TLS.
-func checkWebConfig(path string) (encrypted bool, err error) {
-	if path == "" {
-		return false, nil
-	}
-	if err := toolkit.Validate(path); err != nil {
-		return false, fmt.Errorf("web config file %s (--web.config.file): %w", path, err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return false, fmt.Errorf("read the web config file: %w", err)
-	}
-	var parsed toolkit.Config
-	if err := yaml.Unmarshal(text, &parsed); err != nil {
-		return false, fmt.Errorf("web config file %s: %w", path, err)
-	}
-	return parsed.TLSConfig.IsEnabled(), nil
 }
 
 // openAddresses returns the listeners that it has opened even when it fails.

@@ -219,12 +219,18 @@ func TestHealthAsksForNoPassword(t *testing.T) {
 }
 
 func TestABadWebConfigIsRefusedAtStart(t *testing.T) {
-	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":      {"basic_auth: {}", "field basic_auth not found"},
-		"no certificate":   {"tls_server_config: {cert_file: missing.pem, key_file: key.pem}", "missing.pem"},
-		"no key":           {"tls_server_config: {cert_file: cert.pem}", "missing one of key or key_file"},
-		"a plain password": {"basic_auth_users: {me: secret}", "hashedSecret too short"},
-		"not YAML":         {"{", "did not find expected node content"},
+	for name, c := range map[string]struct {
+		text, want string
+		later      bool // whether it may be well later, without a change of the file
+	}{
+		"unknown key":       {"basic_auth: {}", "field basic_auth not found", false},
+		"no certificate":    {"tls_server_config: {cert_file: missing.pem, key_file: key.pem}", "missing.pem", true},
+		"no client CA":      {"tls_server_config: {cert_file: cert.pem, key_file: key.pem, client_ca_file: missing.pem}", "missing.pem", true},
+		"not a key":         {"tls_server_config: {cert_file: cert.pem, key_file: cert.pem}", "key", true},
+		"not a key, inline": {"tls_server_config: {cert_file: cert.pem, key: missing.pem}", "X509KeyPair", false},
+		"no key":            {"tls_server_config: {cert_file: cert.pem}", "missing one of key or key_file", false},
+		"a plain password":  {"basic_auth_users: {me: secret}", "hashedSecret too short", false},
+		"not YAML":          {"{", "did not find expected node content", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, _ := webConfig(t, c.text)
@@ -232,7 +238,8 @@ func TestABadWebConfigIsRefusedAtStart(t *testing.T) {
 			bad.WebConfigFile = path
 			_, err := Listen(t.Context(), bad)
 			require.ErrorContains(t, err, c.want)
-			assert.ErrorContains(t, err, "web config file "+path+" (--web.config.file): ")
+			require.ErrorContains(t, err, "web config file "+path+" (--web.config.file): ")
+			assert.Equal(t, c.later, !errors.As(err, new(*ConfigError)))
 		})
 	}
 }
