@@ -108,6 +108,7 @@ var elsewhere = map[string]string{
 	"ssdprobe run --config":                     "internal/test/manifesttest TestServiceMeasuresWithFewRights",
 	"echo 'SSDPROBE_ARGS=--web.systemd-socket'": "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
 	"systemctl enable --now ssdprobe.socket":    "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
+	"systemctl restart ssdprobe.socket":         "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
 	"systemctl restart ssdprobe":                "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
 	"install --directory":                       "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
 	"ssdprobe drift explain":                    "internal/cli TestDriftOfARunningDaemon",

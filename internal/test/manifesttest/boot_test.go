@@ -173,7 +173,7 @@ func dropIns(t *testing.T) []string {
 func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 	t.Parallel()
 	files := dropIns(t)
-	require.Len(t, files, 4)
+	require.Len(t, files, 5)
 	require.Contains(t, files[0], "CAP_BPF") // TestServiceTimesIOWithTheDropIn tests it
 	files = files[1:]
 	c, root := boot(t)
@@ -190,15 +190,19 @@ func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 	override("ssdprobe.service", "files", files[0])
 	require.Contains(t, files[1], "Requires=ssdprobe.socket")
 	override("ssdprobe.service", "socket", files[1])
-	require.Contains(t, files[2], "IPAddressDeny=any")
-	override("ssdprobe.service", "addresses", files[2])
-	override("ssdprobe.socket", "address", "[Socket]\nListenStream=\nListenStream=/run/ssdprobe.sock\n") // do not use a port of this machine
+	const address = "127.0.0.1:10040" // a port of this machine, which the test does not use
+	require.Contains(t, files[2], address)
+	override("ssdprobe.socket", "address", strings.Replace(files[2], address, "/run/ssdprobe.sock", 1))
+	require.Contains(t, files[3], "IPAddressDeny=any")
+	override("ssdprobe.service", "addresses", files[3])
 	write(t, filepath.Join(root, "etc", "ssdprobe", "environment"), "SSDPROBE_ARGS=--web.systemd-socket\n", 0o644)
 	c.exec("systemctl", "daemon-reload")
 
 	c.exec("systemctl", "stop", "ssdprobe")
 	c.exec("systemctl", "enable", "--now", "ssdprobe.socket")
 	c.exec("systemctl", "restart", "ssdprobe")
+	assert.Equal(t, "/run/ssdprobe.sock (Stream)\n", c.exec("systemctl", "show", "--property=Listen", "--value", "ssdprobe.socket"), "the only address")
+	c.exec("systemctl", "restart", "ssdprobe.socket", "ssdprobe")
 	get := func(path string) string {
 		out, err := c.runc("exec", c.id, "curl", "--silent", "--unix-socket", "/run/ssdprobe.sock", "http://ssdprobe/"+path).Output()
 		if err != nil {
