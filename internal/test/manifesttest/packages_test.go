@@ -14,6 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// allKeys is the list of all keys, with their defaults.
+const allKeys = "/usr/share/doc/ssdprobe/ssdprobe.yaml"
+
 // common holds the files of both packages, with their modes.
 var common = map[string]string{
 	"/usr/bin/ssdprobe":                                  "-rwxr-xr-x",
@@ -23,6 +26,7 @@ var common = map[string]string{
 	"/usr/share/bash-completion/completions/ssdprobe":    "-rw-r--r--",
 	"/usr/share/fish/vendor_completions.d/ssdprobe.fish": "-rw-r--r--",
 	"/usr/share/doc/ssdprobe/CHANGELOG.md":               "-rw-r--r--",
+	allKeys:                                              "-rw-r--r--",
 	"/usr/share/doc/ssdprobe/ssdprobe.cdx.json":          "-rw-r--r--",
 }
 
@@ -93,6 +97,19 @@ const (
 	atRemove  = "--quiet disable --now ssdprobe.socket ssdprobe.service\n"
 )
 
+// withDefault returns the package of a next version, which has another default.
+func withDefault(t *testing.T, deb, before, after string) string {
+	t.Helper()
+	next := filepath.Join(t.TempDir(), "next")
+	run(t, "dpkg-deb", "--raw-extract", deb, next)
+	for _, path := range []string{"/etc/ssdprobe/ssdprobe.yaml", allKeys} {
+		path = filepath.Join(next, path)
+		write(t, path, strings.ReplaceAll(read(t, path), before, after), 0o644)
+	}
+	run(t, "dpkg-deb", "--build", next)
+	return next + ".deb"
+}
+
 func TestDeb(t *testing.T) {
 	t.Parallel()
 	need(t, "dpkg-deb", "dpkg")
@@ -127,6 +144,12 @@ func TestDeb(t *testing.T) {
 	dpkg("--install", deb)
 	assert.Equal(t, "daemon-reload\n"+atInstall, calls(), "an upgrade stops nothing")
 	assert.Equal(t, "rounds_at_once: 2\n", read(t, configuration), "the administrator's configuration stays")
+
+	// A new default is nothing to ask about: nobody is there to answer.
+	dpkg("--install", withDefault(t, deb, "rounds_at_once: 1", "rounds_at_once: 3"))
+	assert.Equal(t, "daemon-reload\n"+atInstall, calls())
+	assert.Equal(t, "rounds_at_once: 2\n", read(t, configuration))
+	assert.Contains(t, read(t, filepath.Join(root, allKeys)), "rounds_at_once: 3")
 
 	dpkg("--remove", "ssdprobe")
 	assert.Equal(t, atRemove+"daemon-reload\n", calls())
