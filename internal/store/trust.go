@@ -119,14 +119,15 @@ func trustFile(path, whole string, info fs.FileInfo) error {
 	return wrong.mend(path, whole)
 }
 
-// wrong is the reason why something is not trusted, and the command that corrects it.
+// wrong is the reason why something is not trusted, and the commands that correct it.
 type wrong struct {
-	why, command string
-	owner        bool
+	why      string
+	commands []string
+	owner    bool
 }
 
-// mend returns the error for path, which is whole or lies in it. The suggested command
-// applies to whole, because rarely just one file was made by another user or with other
+// mend returns the error for path, which is whole or lies in it. The suggested commands
+// apply to whole, because rarely just one file was made by another user or with other
 // rights.
 func (w *wrong) mend(path, whole string) error {
 	whole, err := filepath.Abs(whole)
@@ -136,9 +137,21 @@ func (w *wrong) mend(path, whole string) error {
 	if whole, err = filepath.EvalSymlinks(whole); err != nil { // chown -R does not follow links
 		return err
 	}
+	info, err := os.Stat(whole)
+	if err != nil {
+		return err
+	}
+	by := ""
+	if os.Geteuid() != 0 && !own(info) {
+		by = " as root, in a pod by an init container"
+	}
 	whole = shellWord(whole)
-	return fmt.Errorf("%w: %s %s: if only ssdprobe uses %s, run `%s %s`; if not, name another directory",
-		ErrUntrusted, path, w.why, whole, w.command, whole)
+	var commands []string
+	for _, command := range w.commands {
+		commands = append(commands, command+" "+whole)
+	}
+	return fmt.Errorf("%w: %s %s: if only ssdprobe uses %s, run `%s`%s; if not, name another directory",
+		ErrUntrusted, path, w.why, whole, strings.Join(commands, " && "), by)
 }
 
 // wrongOwner returns why info has the wrong owner: neither root nor this user.
@@ -148,7 +161,7 @@ func wrongOwner(info fs.FileInfo) *wrong {
 		return nil
 	}
 	return &wrong{
-		why: fmt.Sprintf("belongs to user %d, and this is user %d", owner, self), command: fmt.Sprintf("chown -R %d", self), owner: true,
+		why: fmt.Sprintf("belongs to user %d, and this is user %d", owner, self), commands: []string{ownIt()}, owner: true,
 	}
 }
 
@@ -157,7 +170,7 @@ func wrongWriters(path string, info fs.FileInfo) (*wrong, error) {
 	const group, others = 0o020, 0o002
 	mode := info.Mode().Perm()
 	if mode&others != 0 {
-		return &wrong{why: "is writable by all users", command: "chmod -R o-w"}, nil
+		return &wrong{why: "is writable by all users", commands: alone(info, "o-w")}, nil
 	}
 	if mode&group == 0 {
 		return nil, nil
@@ -168,18 +181,32 @@ func wrongWriters(path string, info fs.FileInfo) (*wrong, error) {
 		return nil, fmt.Errorf("list the groups of this process: %w", err)
 	}
 	if gid != os.Getegid() && !slices.Contains(groups, gid) {
-		return &wrong{why: fmt.Sprintf("is writable by group %d, which this process is not in", gid), command: "chmod -R g-w"}, nil
+		return &wrong{why: fmt.Sprintf("is writable by group %d, which this process is not in", gid), commands: alone(info, "g-w")}, nil
 	}
 	// With an access control list, the group bits are the rights of all whom it names:
 	// acl(5).
 	switch _, err := unix.Lgetxattr(path, "system.posix_acl_access", nil); {
 	case err == nil:
-		return &wrong{why: "is writable by whom its access control list names", command: "setfacl -R -b"}, nil
+		return &wrong{why: "is writable by whom its access control list names", commands: []string{"setfacl -R -b"}}, nil
 	case errors.Is(err, unix.ENODATA), errors.Is(err, unix.ENOTSUP):
 		return nil, nil
 	default:
 		return nil, &fs.PathError{Op: "read the access control list of", Path: path, Err: err}
 	}
+}
+
+// own reports whether something belongs to the user of this process.
+func own(info fs.FileInfo) bool { return info.Sys().(*syscall.Stat_t).Uid == uint32(os.Geteuid()) }
+
+func ownIt() string { return fmt.Sprintf("chown -R %d", os.Geteuid()) }
+
+// alone returns the commands after which only the user of this process may write to something that others may write to.
+// What belongs to root, such as a volume without fsGroup, this user could then no longer use.
+func alone(info fs.FileInfo, mode string) []string {
+	if own(info) {
+		return []string{"chmod -R " + mode}
+	}
+	return []string{ownIt(), "chmod -R go-w"}
 }
 
 var plainWord = regexp.MustCompile(`^[\w./@%+,:-]+$`)

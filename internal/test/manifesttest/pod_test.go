@@ -106,6 +106,26 @@ func volumeForFiles(t *testing.T) string {
 	return volume
 }
 
+// A volume of local-path is a directory of the node that everybody may write to. An init container takes it, as
+// docs/install-kubernetes.md says, and again when the pod starts once more.
+func TestPodForFilesOnADirectoryOfTheNode(t *testing.T) {
+	t.Parallel()
+	own, _ := block(t, "apiVersion: kustomize")
+	patch, _ := block(t, "patches:\n      # The volume")
+	pod := ownKustomization(t, strings.Replace(own, "raw-devices", "files", 1)+patch, "").daemonSet(t).Spec.Template.Spec
+	require.Len(t, pod.InitContainers, 1)
+	taking := pod.InitContainers[0]
+	volume := testenv.Ext4(t, 256<<20)
+	require.NoError(t, os.Chmod(volume, 0o777))
+	require.Equal(t, "state", taking.VolumeMounts[0].Name)
+	command := strings.ReplaceAll(taking.Command[2], taking.VolumeMounts[0].MountPath, volume)
+	for range 2 {
+		run(t, "setpriv", "--bounding-set=-all,+chown,+fowner", "--inh-caps=-all", taking.Command[0], taking.Command[1], command)
+	}
+	p := start(t, "files", shipped(t, "files")+quick, volumes{"state": volume})
+	p.measures(`loop\d+`)
+}
+
 // A custom kustomization has replaced the configuration of the mode, and does not say where state is kept.
 func TestPodForFilesKeepsItsStateWhateverItIsConfiguredFor(t *testing.T) {
 	t.Parallel()
