@@ -173,7 +173,7 @@ func dropIns(t *testing.T) []string {
 func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 	t.Parallel()
 	files := dropIns(t)
-	require.Len(t, files, 5)
+	require.Len(t, files, 6)
 	require.Contains(t, files[0], "CAP_BPF") // TestServiceTimesIOWithTheDropIn tests it
 	files = files[1:]
 	c, root := boot(t)
@@ -186,15 +186,18 @@ func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 
 	require.Contains(t, files[0], "ReadWritePaths=-/srv/data/ssdprobe")
 	c.exec("mount", "--make-rshared", "/") // as systemd has it outside of containers
-	c.exec("mkdir", "/srv/data")           // where a filesystem is mounted later
+	c.exec("mount", "-o", "remount,bind,rw", "/sys")
+	c.exec("mkdir", "/srv/data") // where a filesystem is mounted later
 	override("ssdprobe.service", "files", files[0])
-	require.Contains(t, files[1], "Requires=ssdprobe.socket")
-	override("ssdprobe.service", "socket", files[1])
+	require.Contains(t, files[1], "ProtectKernelTunables=no")
+	override("ssdprobe.service", "settings", files[1])
+	require.Contains(t, files[2], "Requires=ssdprobe.socket")
+	override("ssdprobe.service", "socket", files[2])
 	const address = "127.0.0.1:10040" // a port of this machine, which the test does not use
-	require.Contains(t, files[2], address)
-	override("ssdprobe.socket", "address", strings.Replace(files[2], address, "/run/ssdprobe.sock", 1))
-	require.Contains(t, files[3], "IPAddressDeny=any")
-	override("ssdprobe.service", "addresses", files[3])
+	require.Contains(t, files[3], address)
+	override("ssdprobe.socket", "address", strings.Replace(files[3], address, "/run/ssdprobe.sock", 1))
+	require.Contains(t, files[4], "IPAddressDeny=any")
+	override("ssdprobe.service", "addresses", files[4])
 	write(t, filepath.Join(root, "etc", "ssdprobe", "environment"), "SSDPROBE_ARGS=--web.systemd-socket\n", 0o644)
 	c.exec("systemctl", "daemon-reload")
 
@@ -211,6 +214,8 @@ func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 		return string(out)
 	}
 	c.eventually("it answers although the filesystem of the file is not mounted", func() bool { return get("-/healthy") == "healthy\n" })
+	inside := strings.TrimSpace(c.exec("systemctl", "show", "--property=MainPID", "--value", "ssdprobe"))
+	assert.Regexp(t, `(?m)^\S+ /sys sysfs rw`, c.exec("cat", "/proc/"+inside+"/mounts"), "settings are changed there")
 	c.exec("install", "--directory", "--mode", "0700", "/root/data/ssdprobe")
 	c.exec("mount", "--bind", "/root/data", "/srv/data")
 	good := regexp.MustCompile(`(?m)^ssdprobe_probe_rounds_total\{.*outcome="ok".*\} [1-9]`)
