@@ -171,8 +171,7 @@ func TestEveryAlertHasAFinding(t *testing.T) {
 		// Shown on the page as a state, not as a finding.
 		"SsdprobeBaselineNeverLearned", "SsdprobeRunOverdue", "SsdprobeInterruptsRemote",
 	}
-	// A node that watches nothing may be meant to, so its alert is for information.
-	differ := []string{CannotProbe, Collector, NotWatched, record.WarnNothingWatched}
+	differ := []string{CannotProbe, Collector}
 	known, found := alerts(t), map[string]bool{}
 	for _, k := range Kinds() {
 		if k.Alert == "" {

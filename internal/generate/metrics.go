@@ -49,6 +49,7 @@ Whether an alert pages somebody is a separate decision:
 - ` + "`io_errors`" + ` is critical while rounds fail, because data are at risk.
 - ` + "`cannot_probe`" + ` is critical, because the page can show nothing else about the drive. Its alert is a warning, because the drive itself may be well.
 - ` + "`collector`" + ` is a warning, because values are missing on the page. Its alert is for information, because no drive is at risk.
+- ` + "`nothing_watched`" + ` is a warning. Its alert is for information, because a node may be meant to have no drives.
 - ` + "`drive_critical`" + ` about heat is critical. Its alert is a warning, because heat alone loses no data.
 
 | code | severity | meaning | what to do | alert |

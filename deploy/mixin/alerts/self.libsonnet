@@ -158,22 +158,37 @@ function(config) {
 
     {
       alert: 'SsdprobeNotWatching',
-      expr: |||
-        count by (cluster, job, instance, code) (
-          max by (cluster, job, instance, code, device) (ssdprobe_finding{code=~"nothing_watched|not_watched",%(selector)s})
-        )
-      ||| % config,
+      expr: 'max by (cluster, job, instance, code) (ssdprobe_finding{code="nothing_watched",%(selector)s})' % config,
       'for': '30m',
       keep_firing_for: '15m',
       // A node without drives may be meant to have none.
       labels: { severity: 'info' },
       annotations: {
+        summary: 'ssdprobe watches nothing.',
+        description: |||
+          ssdprobe on {{ $labels.instance }} watches nothing: it finds no device, or none that the configuration selects.
+          Nobody is told if a drive gets slower there.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeNotWatching',
+      expr: |||
+        count by (cluster, job, instance, code) (
+          max by (cluster, job, instance, code, device) (ssdprobe_finding{code="not_watched",%(selector)s})
+        )
+      ||| % config,
+      'for': '30m',
+      keep_firing_for: '15m',
+      // The configuration selects these drives, so they are meant to be watched.
+      labels: { severity: 'warning' },
+      annotations: {
         summary: 'ssdprobe does not watch all that it should.',
         description: |||
-          {{ if eq $labels.code "nothing_watched" }}ssdprobe on {{ $labels.instance }} watches nothing: it finds no device, or none that the configuration selects.
-          {{- else }}ssdprobe on {{ $labels.instance }} may not read {{ $value }} of the drives that its configuration selects:
+          ssdprobe on {{ $labels.instance }} may not read {{ $value }} of the drives that its configuration selects:
           {{- range printf "count by (device) (ssdprobe_finding{cluster=%q,job=%q,instance=%q,code=\"not_watched\"})"
-          $labels.cluster $labels.job $labels.instance | query | sortByLabel "device" }} {{ .Labels.device }}{{ end }}.{{ end }}
+          $labels.cluster $labels.job $labels.instance | query | sortByLabel "device" }} {{ .Labels.device }}{{ end }}.
           Nobody is told if a drive gets slower there.
         |||,
       },
