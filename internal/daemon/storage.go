@@ -63,7 +63,11 @@ func holdStorage(c config.Config, log *slog.Logger) (*storage, error) {
 	if guard.Hangs(err) {
 		return nil, fmt.Errorf("open the state directory %s: its filesystem hangs: %w", c.StateDir, err)
 	}
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	s.keep(context.Background(), leftoversOf, 1, func(d state.Dir) error { return d.RemoveLeftovers() })
+	return s, nil
 }
 
 // letGo releases the lock of the state directory. While the directory hangs, only the end of the process releases it.
@@ -198,6 +202,8 @@ const (
 	keptGone = 256
 	// goneOf is the id under which problems with removing others are reported.
 	goneOf = "gone"
+	// leftoversOf is the id under which problems with removing unfinished files of an earlier daemon are reported.
+	leftoversOf = "leftovers"
 )
 
 // historyOf returns the id under which problems with the stored history of a target are reported.
@@ -211,7 +217,7 @@ func runsOf(id string) string { return "runs of " + id }
 
 // forget drops the problems of targets that are gone, because nothing else would report their end.
 func (s *storage) forget(here map[string]wanted) {
-	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true, toldOf: true, goneOf: true}
+	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true, toldOf: true, goneOf: true, leftoversOf: true}
 	for id := range here {
 		known[id], known[runsOf(id)], known[historyOf(id)] = true, true, true
 	}

@@ -58,7 +58,7 @@ func (d Dir) TidyRequests(now time.Time) error {
 // ended without carrying out the request, TakeAnswer carries it out, so that no later daemon does. Errors: ErrNoAnswer,
 // ErrWithdrawn, and those of carrying it out.
 func (d Dir) TakeAnswer(name string) (a Answer, found bool, err error) {
-	lock, err := store.TakeLock(d.Dir(), lockName)
+	lock, err := d.takeLock()
 	if errors.Is(err, store.ErrLocked) { // the daemon runs
 		return d.leftAnswer(name)
 	} else if err != nil {

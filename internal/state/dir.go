@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
@@ -48,16 +49,23 @@ func Hold(path string) (Dir, *store.Lock, error) {
 	if err != nil {
 		return Dir{}, nil, err
 	}
-	lock, err := store.TakeLock(path, lockName)
+	lock, err := d.takeLock()
 	if errors.Is(err, store.ErrLocked) {
 		return Dir{}, nil, fmt.Errorf("%w %s; stop it, or give this one another --state-dir", ErrRunning, path)
 	} else if err != nil {
 		return Dir{}, nil, err
 	}
-	if err := d.RemoveLeftovers(); err != nil {
-		return Dir{}, nil, errors.Join(err, lock.Release())
-	}
 	return d, lock, nil
+}
+
+// takeLock takes the lock that a running daemon holds. On a read-only filesystem that no daemon has used before it is the
+// directory itself.
+func (d Dir) takeLock() (*store.Lock, error) {
+	lock, err := store.TakeLock(d.Dir(), lockName)
+	if errors.Is(err, syscall.EROFS) {
+		return store.TakeDirLock(d.Dir())
+	}
+	return lock, err
 }
 
 // all loads every value of a kind. The error joins what could not be read; damaged files are set aside.

@@ -92,7 +92,7 @@ func (r Request) String() string {
 // name for TakeAnswer. If it was carried out, name is empty and accepted holds the accepted levels, keyed by probe or
 // "traffic".
 func (d Dir) Submit(r Request) (name string, accepted map[string]drift.Note, err error) {
-	lock, err := store.TakeLock(d.Dir(), lockName)
+	lock, err := d.takeLock()
 	if errors.Is(err, store.ErrLocked) {
 		name, err = d.Leave(r)
 		return name, nil, err
@@ -137,7 +137,7 @@ var ErrNotRunning = errors.New("no ssdprobe daemon runs on this state directory"
 // AskToRecord leaves a request to record a target, or the node if target is empty, for the daemon that runs on the
 // directory. It returns the name of the request, for TakeAnswer. Errors: ErrNotRunning, and those of the filesystem.
 func (d Dir) AskToRecord(target string, now time.Time) (name string, err error) {
-	lock, err := store.TakeLock(d.Dir(), lockName)
+	lock, err := d.takeLock()
 	switch {
 	case errors.Is(err, store.ErrLocked):
 		return d.Leave(Request{Target: target, Record: &RecordRequest{now.UTC()}})

@@ -8,11 +8,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 const id = "eui.0011223344556677"
@@ -103,6 +105,21 @@ func TestRequestsAreLeftToTheDaemon(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, names, 1)
 	require.NoError(t, lock.Release())
+}
+
+// A read-only filesystem is no reason to watch nothing, and still has one daemon at a time.
+func TestHoldOnAReadOnlyFilesystem(t *testing.T) {
+	path := testenv.Ext4(t, 16<<20)
+	testenv.RemountReadOnly(t, path)
+	dir, lock, err := state.Hold(path)
+	require.NoError(t, err)
+	_, _, err = state.Hold(path)
+	require.ErrorIs(t, err, state.ErrRunning)
+	_, err = dir.AskToRecord("", time.Now())
+	require.ErrorIs(t, err, unix.EROFS, "it cannot be left for the daemon that runs")
+	require.NoError(t, lock.Release())
+	_, err = dir.AskToRecord("", time.Now())
+	require.ErrorIs(t, err, state.ErrNotRunning)
 }
 
 func TestTargetsWithADamagedOne(t *testing.T) {

@@ -35,20 +35,47 @@ func TakeLock(dir, name string) (*Lock, error) {
 	}
 	path := filepath.Join(dir, fileName(name)+lockSuffix)
 	// O_NOFOLLOW: in a shared directory, the name may be a link made by another user.
-	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
+	const flags = unix.O_CLOEXEC | unix.O_NOFOLLOW
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|flags, 0o600)
+	readOnly := errors.Is(err, unix.EROFS)
+	if readOnly { // as after an I/O error; a lock needs no right to write
+		if existing, missing := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|flags, 0); missing == nil {
+			fd, err = existing, nil
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("take the lock %s: %w", path, err)
 	}
-	file := os.NewFile(uintptr(fd), path)
-	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	lock, err := lockFile(os.NewFile(uintptr(fd), path))
+	if err != nil || readOnly {
+		return lock, err
+	}
+	// Remove the note of an earlier holder that was killed.
+	if err := empty(lock.file); err != nil {
+		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), lock.Release())
+	}
+	return lock, nil
+}
+
+// TakeDirLock takes a lock that is dir itself, or returns ErrLocked at once. It serves where TakeLock cannot make its file.
+func TakeDirLock(dir string) (*Lock, error) {
+	if err := MakeDir(dir); err != nil {
+		return nil, fmt.Errorf("take the lock %s: %w", dir, err)
+	}
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("take the lock %s: %w", dir, err)
+	}
+	return lockFile(file)
+}
+
+// lockFile locks an open file, or closes it.
+func lockFile(file *os.File) (*Lock, error) {
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			err = ErrLocked
 		}
-		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), file.Close())
-	}
-	// Remove the note of an earlier holder that was killed.
-	if err := empty(file); err != nil {
-		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), file.Close())
+		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", file.Name(), err), file.Close())
 	}
 	return &Lock{file: file}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func TestLock(t *testing.T) {
@@ -47,6 +48,27 @@ func TestLockRefusesLinks(t *testing.T) {
 	_, err := store.TakeLock(dir, "x")
 	require.ErrorIs(t, err, unix.ELOOP)
 	assert.NoFileExists(t, elsewhere)
+}
+
+// The filesystem of a directory may become read-only, as after an I/O error. Locks that were used before still work.
+func TestLockOnAReadOnlyFilesystem(t *testing.T) {
+	dir := testenv.Ext4(t, 16<<20)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "noted.lock"), []byte(`{"Name":"killed"}`), 0o600))
+	testenv.RemountReadOnly(t, dir)
+	_, err := store.TakeLock(dir, "new")
+	require.ErrorIs(t, err, unix.EROFS)
+	for name, take := range map[string]func() (*store.Lock, error){
+		"a file":        func() (*store.Lock, error) { return store.TakeLock(dir, "noted") },
+		"the directory": func() (*store.Lock, error) { return store.TakeDirLock(dir) },
+	} {
+		for range 2 {
+			lock, err := take()
+			require.NoError(t, err, name)
+			_, err = take()
+			require.ErrorIs(t, err, store.ErrLocked, name)
+			require.NoError(t, lock.Release())
+		}
+	}
 }
 
 // A directory of another program may have a file of that name, such as one with a process id.

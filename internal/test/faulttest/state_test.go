@@ -92,6 +92,28 @@ func TestStateDirectoryRemoved(t *testing.T) {
 	d.stop(t)
 }
 
+// The filesystem of the state directory becomes read-only, as after an I/O error. A daemon that is started then knows what
+// was learned and goes on, although an earlier one left an unfinished file.
+func TestStateDirectoryReadOnly(t *testing.T) {
+	t.Parallel()
+	state, dir := testenv.Ext4(t, 16<<20), testenv.OnDisk(t)
+	d := startDaemon(t, state, onFiles(t, dir)+learnsSoon)
+	d.awaitBaseline(t)
+	d.stop(t)
+	learned := saved(t, state)
+	require.Len(t, learned, 1)
+	left := filepath.Join(filepath.Dir(learned[0]), ".x.json123456")
+	require.NoError(t, os.WriteFile(left, nil, 0o600))
+	testenv.RemountReadOnly(t, state)
+
+	d = startDaemon(t, state, onFiles(t, dir)) // learns for a day
+	d.awaitBaseline(t)
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	d.awaitCollector(t, "state", false)
+	d.Stderr.Find(t, `the stored state has a problem.*remove what a save left behind.*read-only file system`)
+	d.stop(t)
+}
+
 // State that could not be read is not replaced by what the daemon learned without it. The daemon takes it up when it can
 // be read.
 func TestStateThatCanBeReadAgain(t *testing.T) {
