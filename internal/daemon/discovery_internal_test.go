@@ -150,6 +150,60 @@ func TestWhatCouldNotBeKeptIsKeptLater(t *testing.T) {
 	assert.Empty(t, s.owed)
 }
 
+// What was learned of a drive while the disk was full is not lost when the drive is away: it is stored once there is room.
+func TestWhatWasLearnedOfATargetThatLeftIsStoredLater(t *testing.T) {
+	d := newBench(t).discovery()
+	s := d.shared.state
+	require.NoError(t, s.SaveTarget(state.Target{ID: "s1"}))
+	blocked := filepath.Join(s.Dir.Dir(), "targets", "s1.json")
+	require.NoError(t, os.Chmod(blocked, 0o666)) // which is neither read nor overwritten
+	require.Error(t, s.saveTarget(t.Context(), saveTimeout, state.Target{ID: "s1", Path: "/learned"}))
+	for range 2 {
+		d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+		learned, found, err := s.Target("s1")
+		require.NoError(t, err)
+		require.True(t, found, "for its return")
+		assert.Equal(t, "/learned", learned.Path)
+		status, _ := s.status()
+		require.False(t, status.Success)
+	}
+	require.NoError(t, os.Chmod(blocked, 0o600))
+	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+	learned, found, err := s.Dir.Target("s1")
+	require.NoError(t, err)
+	require.True(t, found)
+	assert.Equal(t, "/learned", learned.Path)
+	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+	status, _ := s.status()
+	assert.True(t, status.Success, status.Error)
+	assert.Empty(t, s.unsaved)
+	assert.Empty(t, s.gone)
+}
+
+// While a disk is full, memory does not grow with the drives that come and go.
+func TestWhatWasLearnedOfTargetsThatLeftIsBounded(t *testing.T) {
+	s := newBench(t).discovery().shared.state
+	require.NoError(t, os.WriteFile(filepath.Join(s.Dir.Dir(), "targets"), nil, 0o600))
+	leave := func(id string) {
+		require.Error(t, s.saveTarget(t.Context(), saveTimeout, state.Target{ID: id}))
+		s.forget(map[string]wanted{"here": {}})
+	}
+	require.Error(t, s.saveTarget(t.Context(), saveTimeout, state.Target{ID: "here"}))
+	leave("z first")
+	for i := range mostGone - 1 {
+		leave(fmt.Sprintf("s%d", i))
+	}
+	require.Contains(t, s.unsaved, "z first")
+	leave("last")
+	assert.NotContains(t, s.unsaved, "z first")
+	assert.Contains(t, s.unsaved, "here")
+	assert.Len(t, s.unsaved, mostGone+1)
+
+	s.forget(map[string]wanted{"last": {}, "here": {}})
+	assert.NotContains(t, s.gone, "last", "it is back")
+	assert.Contains(t, s.unsaved, "last")
+}
+
 // While a disk is full, memory does not grow. What Kubernetes was told last replaces what it was told before. Reports of
 // runs are further ones, of which the newest are stored later, in their order.
 func TestWhatCannotBeKeptIsBounded(t *testing.T) {

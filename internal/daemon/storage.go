@@ -30,7 +30,9 @@ type storage struct {
 	problems map[string]error
 	// unsaved holds the states of targets that could not be saved, by id, until they are.
 	unsaved map[string]state.Target
-	took    time.Duration
+	// gone lists those of them that are gone, in the order in which they left.
+	gone []string
+	took time.Duration
 
 	owing sync.Mutex // held while changes that are owed are made, too, so that they keep their order
 	// owed holds the changes that failed and that nothing else would repeat for weeks, by the id of their problem.
@@ -117,13 +119,23 @@ func (s *storage) keep(ctx context.Context, id string, most int, change func(sta
 	s.payOne(ctx, id)
 }
 
-// pay makes up for the changes that failed.
+// pay makes up for the changes that failed, and saves the states of targets that are gone, which nobody else would.
 func (s *storage) pay(ctx context.Context) {
 	s.owing.Lock()
 	defer s.owing.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(s.owed)) {
 		s.payOne(ctx, id)
 	}
+	for _, id := range s.goneUnsaved() {
+		s.report(id, s.flush(ctx, id))
+	}
+}
+
+// goneUnsaved returns the targets that are gone and whose states are not saved yet.
+func (s *storage) goneUnsaved() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.gone)
 }
 
 // payOne makes the changes that are owed under an id, in their order, up to the first that fails. It needs s.owing.
@@ -212,10 +224,14 @@ func historyOf(id string) string { return "history of " + id }
 // mostReports is how many reports of runs on a target are kept in memory while they cannot be stored.
 const mostReports = 32
 
+// mostGone is how many states of targets that are gone are kept in memory while they cannot be stored.
+const mostGone = 64
+
 // runsOf returns the id under which problems with the stored runs of a target are reported.
 func runsOf(id string) string { return "runs of " + id }
 
-// forget drops the problems of targets that are gone, because nothing else would report their end.
+// forget drops the problems of targets that are gone, because nothing else would report their end. What was learned of
+// them and could not be saved is kept for pay, and for their return.
 func (s *storage) forget(here map[string]wanted) {
 	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true, toldOf: true, goneOf: true, leftoversOf: true}
 	for id := range here {
@@ -226,8 +242,29 @@ func (s *storage) forget(here map[string]wanted) {
 	maps.DeleteFunc(s.owed, func(id string, _ []func(state.Dir) error) bool { return !known[id] })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.problems, func(id string, _ error) bool { return !known[id] })
-	maps.DeleteFunc(s.unsaved, func(id string, _ state.Target) bool { return !known[id] })
+	s.noteGone(known)
+	maps.DeleteFunc(s.problems, func(id string, _ error) bool { return !known[id] && !slices.Contains(s.gone, id) })
+}
+
+// noteGone brings s.gone up to date, and drops the states of the targets that left first if there are too many. It needs
+// s.mu.
+func (s *storage) noteGone(known map[string]bool) {
+	s.gone = slices.DeleteFunc(s.gone, func(id string) bool {
+		_, unsaved := s.unsaved[id]
+		return known[id] || !unsaved
+	})
+	for _, id := range slices.Sorted(maps.Keys(s.unsaved)) {
+		if !known[id] && !slices.Contains(s.gone, id) {
+			s.gone = append(s.gone, id)
+		}
+	}
+	if n := len(s.gone) - mostGone; n > 0 {
+		s.log.Warn("what was learned last of targets that are gone could not be stored and is dropped", "ids", s.gone[:n])
+		for _, id := range s.gone[:n] {
+			delete(s.unsaved, id)
+		}
+		s.gone = slices.Delete(s.gone, 0, n)
+	}
 }
 
 // dropGone drops what is stored of targets that have been gone for so long that keptGone others have gone since.
