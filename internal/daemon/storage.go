@@ -68,7 +68,7 @@ func holdStorage(c config.Config, log *slog.Logger) (*storage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.keep(context.Background(), leftoversOf, 1, func(d state.Dir) error { return d.RemoveLeftovers() })
+	s.keep(context.Background(), leftoversOf, 1, func(d state.Dir) error { return d.RemoveLeftovers(time.Now().Add(-leftAfter)) })
 	return s, nil
 }
 
@@ -216,6 +216,9 @@ const (
 	goneOf = "gone"
 	// leftoversOf is the id under which problems with removing unfinished files of an earlier daemon are reported.
 	leftoversOf = "leftovers"
+	// leftAfter is how old an unfinished file is that nobody is writing any more. Runs and the restorer of settings write to
+	// the directory too. Where the clock was wrong, a file may be from the future: it stays.
+	leftAfter = time.Hour
 )
 
 // historyOf returns the id under which problems with the stored history of a target are reported.

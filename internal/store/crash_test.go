@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -88,6 +89,6 @@ func loaded(t *testing.T, s *store.Store) int {
 func goesOn(t *testing.T, s *store.Store) {
 	t.Helper()
 	require.NoError(t, s.Save(kind, "x", some(1)))
-	require.NoError(t, s.RemoveLeftovers())
+	require.NoError(t, s.RemoveLeftovers(time.Now().Add(time.Hour)))
 	require.Len(t, tree(t, s.Dir()), 1)
 }

@@ -58,7 +58,7 @@ func TestKilledWhileSaving(t *testing.T) {
 		require.GreaterOrEqual(t, v.N, last, "an older one came back")
 		last = v.N
 		half += len(tree(t, s.Dir())) - 1
-		require.NoError(t, s.RemoveLeftovers())
+		require.NoError(t, s.RemoveLeftovers(time.Now().Add(time.Hour)))
 		require.Len(t, tree(t, s.Dir()), 1)
 		events.drain(t)
 	}

@@ -46,16 +46,20 @@ func Open(dir string, schema Schema) (*Store, error) {
 // other names than those wanted. A name may be too long for that.
 func (s *Store) Only(wanted func(name string) bool) *Store { return &Store{s.dir, s.schema, wanted} }
 
-// RemoveLeftovers removes what interrupted saves left behind. It must not be called while another process may be
-// saving.
-func (s *Store) RemoveLeftovers() error {
+// RemoveLeftovers removes what interrupted saves left behind, if it was last written before the given time. Another process
+// may be saving later ones.
+func (s *Store) RemoveLeftovers(before time.Time) error {
 	// A pending file has digits after its suffix. Others may have hidden files with that suffix in a directory of theirs.
 	leftovers, err := s.files("", regexp.MustCompile(`^\..+\`+suffix+`\d+$`).MatchString)
 	if err != nil {
 		return fmt.Errorf("list what saves left behind: %w", err)
 	}
 	for _, path := range leftovers {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		info, err := os.Lstat(path)
+		if err == nil && info.ModTime().Before(before) {
+			err = os.Remove(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove what a save left behind: %w", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -374,7 +375,15 @@ func TestLeftoversAreRemovedWhenAsked(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"x"}, names)
 	assert.FileExists(t, left, "opening removes nothing: another process may be saving")
-	require.NoError(t, s.RemoveLeftovers())
+	now := time.Now()
+	for written, stays := range map[time.Time]bool{now.AddDate(1, 0, 0): true, now: true, now.Add(-time.Minute): false} {
+		require.NoError(t, os.WriteFile(left, []byte("half"), 0o600))
+		require.NoError(t, os.Chtimes(left, written, written))
+		require.NoError(t, s.RemoveLeftovers(now.Add(-time.Second)))
+		_, err := os.Lstat(left)
+		assert.Equal(t, stays, err == nil, written)
+		require.NoError(t, s.RemoveLeftovers(now.AddDate(2, 0, 0)))
+	}
 	assert.Equal(t, map[string]string{"x.json": text}, tree(t, filepath.Dir(path)))
 }
 
@@ -387,7 +396,7 @@ func TestFilesOfOthersAreNoLeftovers(t *testing.T) {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(theirs, name), []byte(text), 0o600))
 	}
-	require.NoError(t, s.RemoveLeftovers())
+	require.NoError(t, s.RemoveLeftovers(time.Now().Add(time.Hour)))
 	assert.Equal(t, files, tree(t, theirs))
 }
 

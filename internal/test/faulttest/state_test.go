@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -104,6 +105,8 @@ func TestStateDirectoryReadOnly(t *testing.T) {
 	require.Len(t, learned, 1)
 	left := filepath.Join(filepath.Dir(learned[0]), ".x.json123456")
 	require.NoError(t, os.WriteFile(left, nil, 0o600))
+	longAgo := time.Now().AddDate(0, 0, -1)
+	require.NoError(t, os.Chtimes(left, longAgo, longAgo))
 	testenv.RemountReadOnly(t, state)
 
 	d = startDaemon(t, state, onFiles(t, dir)) // learns for a day
