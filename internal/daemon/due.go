@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
@@ -25,22 +26,27 @@ func (s *suites) plan(calendar []config.Run, now time.Time) {
 		}
 	}
 	for _, r := range calendar {
-		those := ofSuite(calendar, r.Suite)
 		p := s.planned[r.Suite]
-		if times := timesOf(those); p.Times != times {
+		if times := timesOf(ofSuite(calendar, r.Suite)); p.Times != times {
 			p = state.Planned{Times: times, Since: now.Round(0)}
 		}
 		// The clock may have been set back: what it said before must not keep the run from being due until it says so again.
 		p.Since, p.Complete = earlier(p.Since, now), earlier(p.Complete, now)
 		s.planned[r.Suite] = p
-		status, since := s.of(r.Suite), p.Since
-		for _, complete := range []time.Time{status.Complete, p.Complete} {
-			if complete.After(since) && !complete.After(now) {
-				since = complete
-			}
-		}
-		status.Next = firstDue(those, since)
+		s.planNext(s.of(r.Suite), now)
 	}
+}
+
+// planNext records when a suite is due by the calendar. The caller holds s.mu.
+func (s *suites) planNext(status *record.RunStatus, now time.Time) {
+	p := s.planned[status.Suite]
+	since := p.Since
+	for _, complete := range []time.Time{status.Complete, p.Complete} {
+		if complete.After(since) && !complete.After(now) {
+			since = complete
+		}
+	}
+	status.Next = firstDue(ofSuite(s.calendar, status.Suite), since)
 }
 
 // earlier returns the earlier of a stored time and now.

@@ -54,7 +54,7 @@ func (w *watch) restore(now time.Time) {
 			kept.Planned = nil
 		}
 	}
-	last, err := w.shared.state.Runs(w.spec.ID)
+	last, err := w.shared.state.LastRuns(w.spec.ID)
 	if err != nil {
 		w.shared.state.report(runsOf(w.spec.ID), err)
 	}

@@ -24,6 +24,8 @@ type storage struct {
 	lock  *store.Lock
 	turn  sync.Mutex // one use at a time
 	guard guard.Guard
+	// comparing is held while a run is compared with those before.
+	comparing sync.Mutex
 
 	mu sync.Mutex
 	// problems holds the problems with the stored state, by target id or by another subject such as requestsOf.

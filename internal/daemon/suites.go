@@ -87,13 +87,30 @@ func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport
 	}
 }
 
-// countOn continues the counters of those before.
-func (s *suites) countOn(before *suites) {
-	runs := before.list()
+// compared takes what CompareLast has added to a status from list, unless another run has ended since.
+func (s *suites) compared(c record.RunStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range runs {
+	status := s.of(c.Suite)
+	if status.Last == nil || !status.Last.Started.Equal(c.Last.Started) {
+		return
+	}
+	status.Comparison = c.Comparison
+	if status.Complete.IsZero() && !c.Complete.IsZero() {
+		status.Complete = c.Complete
+		s.planNext(status, wallClock())
+	}
+}
+
+// countOn continues the counters of those before, and takes over how their last runs compare.
+func (s *suites) countOn(before *suites) {
+	for _, r := range before.list() {
+		s.mu.Lock()
 		s.of(r.Suite).Outcomes = r.Outcomes
+		s.mu.Unlock()
+		if r.Last != nil {
+			s.compared(r)
+		}
 	}
 }
 

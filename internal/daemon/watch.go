@@ -179,6 +179,7 @@ func (w *watch) Run(ctx context.Context) {
 	defer close(w.done)
 	w.log.Info("watching", "path", w.spec.Path)
 	defer w.stop()
+	go w.compareRuns(ctx)
 	if w.spec.Unresolved { // discovery replaces this watch when the target answers
 		<-ctx.Done()
 		return

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/compare"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -20,12 +21,11 @@ func runPrefix(suite, target string) string { return suite + " " + target + " " 
 
 // KeepRun stores a report and drops the oldest others beyond keep. The clock may have been set back since those.
 func (d Dir) KeepRun(r record.RunReport, keep int) error {
-	prefix := runPrefix(r.Suite, r.TargetID)
-	kept := prefix + r.Started.UTC().Format(startFormat)
+	kept := runPrefix(r.Suite, r.TargetID) + r.Started.UTC().Format(startFormat)
 	if err := d.Save(kindRuns, kept, r); err != nil {
 		return err
 	}
-	names, err := d.runNames(prefix)
+	names, err := d.RunsLike(r)
 	problems := []error{err}
 	names = append(slices.DeleteFunc(names, func(name string) bool { return name == kept }), kept)
 	for len(names) > keep {
@@ -41,8 +41,9 @@ func hasTime(name, prefix string) bool {
 	return found && started != "" && !strings.Contains(started, " ")
 }
 
-// runNames lists the reports with this prefix, oldest first.
-func (d Dir) runNames(prefix string) ([]string, error) {
+// RunsLike lists the stored reports of the suite and target of a run, oldest first.
+func (d Dir) RunsLike(r record.RunReport) ([]string, error) {
+	prefix := runPrefix(r.Suite, r.TargetID)
 	return d.runsNamed(func(name string) bool { return hasTime(name, prefix) })
 }
 
@@ -54,14 +55,10 @@ func (d Dir) runsOf(id string) ([]string, error) {
 	})
 }
 
-// runsNamed lists the reports with wanted names, sorted, and sets the damaged ones aside. It reads no others, of which a
-// node may have thousands. Reports of the future come first: a clock that was ahead dated them, so they are the oldest.
+// runsNamed lists the reports with wanted names, sorted. It does not read them: a node may have thousands. Reports of
+// the future come first: a clock that was ahead dated them, so they are the oldest.
 func (d Dir) runsNamed(wanted func(name string) bool) ([]string, error) {
-	only := d.Only(wanted)
-	aside := only.SetDamagedAside(kindRuns)
-	names, err := only.Names(kindRuns)
-	names = slices.DeleteFunc(names, func(name string) bool { return !wanted(name) })
-	slices.Sort(names)
+	names, err := d.NamesByFile(kindRuns, wanted)
 	now := time.Now().UTC().Format(startFormat)
 	var future, past []string
 	for _, name := range names {
@@ -71,7 +68,7 @@ func (d Dir) runsNamed(wanted func(name string) bool) ([]string, error) {
 			past = append(past, name)
 		}
 	}
-	return append(future, past...), errors.Join(aside, err)
+	return append(future, past...), err
 }
 
 // removeRuns removes the reports of all suites on a target.
@@ -87,52 +84,81 @@ func (d Dir) removeRuns(id string) error {
 // Runs returns the last report of each suite on a target, compared with earlier ones.
 // The error joins what could not be read.
 func (d Dir) Runs(id string) ([]record.RunStatus, error) {
-	names, err := d.runsOf(id)
+	runs, err := d.LastRuns(id)
 	problems := []error{err}
-	bySuite := map[string][]string{} // the latest first
-	for _, name := range slices.Backward(names) {
-		suite, _, _ := strings.Cut(name, " ")
-		bySuite[suite] = append(bySuite[suite], name)
-	}
-	var runs []record.RunStatus
-	for _, suite := range slices.Sorted(maps.Keys(bySuite)) {
-		status := record.NewRunStatus(suite)
-		for _, name := range bySuite[suite] {
-			var r record.RunReport
-			found, err := d.Load(kindRuns, name, &r)
-			problems = append(problems, err)
-			if !found {
-				continue
-			}
-			if status.Last == nil {
-				status.Last = &r
-				status.Comparison, err = d.Compared(r)
-				problems = append(problems, err)
-			}
-			if r.Complete() {
-				status.Complete = r.Finished
-				break
-			}
-		}
-		if status.Last != nil {
-			runs = append(runs, status)
-		}
+	for i := range runs {
+		names, err := d.RunsLike(*runs[i].Last)
+		problems = append(problems, err, CompareLast(&runs[i], names, d.Run))
 	}
 	return runs, errors.Join(problems...)
 }
 
-// Compared compares a run with the stored runs of the same suite and target.
-func (d Dir) Compared(r record.RunReport) (*record.Comparison, error) {
-	names, err := d.runNames(runPrefix(r.Suite, r.TargetID))
+// LastRuns returns the last report of each suite on a target, for CompareLast. It reads no others: that may take longer
+// than the start of a watch may wait. The error joins what could not be read.
+func (d Dir) LastRuns(id string) ([]record.RunStatus, error) {
+	names, err := d.runsOf(id)
 	problems := []error{err}
-	var earlier []record.RunReport
-	for _, name := range names {
-		var one record.RunReport
-		found, err := d.Load(kindRuns, name, &one)
-		problems = append(problems, err)
-		if found {
-			earlier = append(earlier, one)
+	last := map[string]*record.RunReport{}
+	for _, name := range slices.Backward(names) {
+		suite, _, _ := strings.Cut(name, " ")
+		if last[suite] == nil {
+			last[suite], err = d.Run(name)
+			problems = append(problems, err)
 		}
 	}
-	return compare.History(r, earlier), errors.Join(problems...)
+	var runs []record.RunStatus
+	for _, suite := range slices.Sorted(maps.Keys(last)) {
+		if last[suite] == nil { // no report could be read
+			continue
+		}
+		status := record.NewRunStatus(suite)
+		status.Last = last[suite]
+		if status.Last.Complete() {
+			status.Complete = status.Last.Finished
+		}
+		runs = append(runs, status)
+	}
+	return runs, errors.Join(problems...)
+}
+
+// Run loads a report that RunsLike lists; nil if it is no longer there or cannot be read.
+func (d Dir) Run(name string) (*record.RunReport, error) {
+	r := new(record.RunReport)
+	if found, err := d.Load(kindRuns, name, r); !found {
+		return nil, err
+	}
+	return r, nil
+}
+
+// CompareLast compares the last run in a status with the reports that RunsLike lists, and finds out when the last complete
+// one ended, if the status does not say so. load loads a report. The error joins what could not be read. A directory that
+// hangs leaves the status as it was.
+func CompareLast(status *record.RunStatus, names []string, load func(name string) (*record.RunReport, error)) error {
+	var problems []error
+	var earlier []record.RunReport
+	complete := status.Complete
+	for _, name := range names {
+		r, err := load(name)
+		if guard.Hangs(err) {
+			return err
+		}
+		problems = append(problems, err)
+		if r == nil {
+			continue
+		}
+		earlier = append(earlier, *r)
+		if r.Complete() && status.Complete.IsZero() {
+			complete = r.Finished
+		}
+	}
+	status.Comparison, status.Complete = compare.History(*status.Last, earlier), complete
+	return errors.Join(problems...)
+}
+
+// Compared compares a run with the stored runs of the same suite and target.
+func (d Dir) Compared(r record.RunReport) (*record.Comparison, error) {
+	status := record.RunStatus{Last: &r}
+	names, err := d.RunsLike(r)
+	err = errors.Join(err, CompareLast(&status, names, d.Run))
+	return status.Comparison, err
 }

@@ -97,27 +97,92 @@ func TestOnlyTheReportsOfATargetAreRead(t *testing.T) {
 	assert.FileExists(t, damaged)
 }
 
-// A report that was cut is told once, by whoever meets it first, and set aside.
-func TestADamagedReportIsSetAside(t *testing.T) {
-	keep := func(dir state.Dir) error {
-		return dir.KeepRun(record.RunReport{Suite: "quick", TargetID: "eui.1", Started: time.Date(2026, 5, 5, 3, 0, 0, 0, time.UTC), Steps: []record.Step{{Name: "b"}}}, 2)
-	}
-	for name, meet := range map[string]func(dir state.Dir) error{
-		"when a run is kept": keep,
-		"when runs are read": func(dir state.Dir) error { _, err := dir.Runs("eui.1"); return err },
-	} {
+// A thousand reports take longer to read than the start of a watch may wait. Only the last one of each suite is read then.
+func TestAStartReadsOnlyTheLastReports(t *testing.T) {
+	for name, id := range map[string]string{"a drive": "eui.1", "a file": "file:/srv/data 1/µ"} {
 		t.Run(name, func(t *testing.T) {
 			dir, err := state.Open(t.TempDir())
 			require.NoError(t, err)
-			require.NoError(t, dir.KeepRun(record.RunReport{Suite: "quick", TargetID: "eui.1", Started: time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC)}, 2))
+			keep := func(suite string, day int) {
+				require.NoError(t, dir.KeepRun(record.RunReport{
+					Suite: suite, TargetID: id, Started: time.Date(2026, 5, day, 3, 0, 0, 0, time.UTC), Steps: []record.Step{{Name: "a"}},
+					Finished: time.Date(2026, 5, day, 4, 0, 0, 0, time.UTC),
+				}, 9))
+			}
+			keep("quick", 1)
+			keep("burst", 2)
+			keep("quick", 3)
 			files, err := filepath.Glob(filepath.Join(dir.Dir(), "runs", "*"))
 			require.NoError(t, err)
-			require.Len(t, files, 1)
-			require.NoError(t, os.Truncate(files[0], 100))
+			require.Len(t, files, 3)
+			for _, file := range files {
+				require.NoError(t, os.Truncate(file, 100))
+			}
+			keep("burst", 4)
+			keep("quick", 5)
+			last, err := dir.LastRuns(id)
+			require.NoError(t, err)
+			require.Len(t, last, 2)
+			for i, day := range []int{4, 5} {
+				assert.Equal(t, day, last[i].Last.Started.Day())
+				assert.Equal(t, last[i].Last.Finished, last[i].Complete)
+				assert.Nil(t, last[i].Comparison)
+			}
+			for _, file := range files {
+				assert.FileExists(t, file, "neither a start nor a run that is kept reads the others")
+			}
+
+			runs, err := dir.Runs(id)
 			damaged := new(store.DamagedError)
-			require.ErrorAs(t, meet(dir), &damaged)
-			assert.FileExists(t, damaged.SetAside)
-			require.NoError(t, meet(dir))
+			require.ErrorAs(t, err, &damaged)
+			assert.Len(t, runs, 2)
+			for _, file := range files {
+				assert.NoFileExists(t, file, "set aside by who compares")
+			}
+			_, err = dir.Runs(id)
+			require.NoError(t, err, "told once")
 		})
 	}
+}
+
+// A last report that was cut is told once and set aside; the one before takes its place.
+func TestADamagedLastReportIsSetAside(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	for day := 4; day < 6; day++ {
+		require.NoError(t, dir.KeepRun(record.RunReport{
+			Suite: "quick", TargetID: "eui.1", Started: time.Date(2026, 5, day, 3, 0, 0, 0, time.UTC), Steps: []record.Step{{Name: "a"}},
+		}, 2))
+	}
+	require.NoError(t, os.Truncate(filepath.Join(dir.Dir(), "runs", "quick%20eui.1%2020260505T030000.000.json"), 100))
+	runs, err := dir.LastRuns("eui.1")
+	damaged := new(store.DamagedError)
+	require.ErrorAs(t, err, &damaged)
+	assert.FileExists(t, damaged.SetAside)
+	require.Len(t, runs, 1)
+	assert.Equal(t, 4, runs[0].Last.Started.Day())
+	_, err = dir.LastRuns("eui.1")
+	require.NoError(t, err)
+}
+
+// A comparison finds out when the last complete run was where the last one ended early.
+func TestAComparisonFindsTheLastCompleteRun(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	keep := func(day int, warnings ...record.Warning) {
+		require.NoError(t, dir.KeepRun(record.RunReport{
+			Suite: "quick", TargetID: "eui.1", Started: time.Date(2026, 5, day, 3, 0, 0, 0, time.UTC), Steps: []record.Step{{Name: "a"}},
+			Finished: time.Date(2026, 5, day, 4, 0, 0, 0, time.UTC), Warnings: warnings,
+		}, 9))
+	}
+	short := record.Warning{Code: record.WarnShort, Text: "Stopped in step 2 of 3: fio was killed."}
+	keep(1)
+	keep(2)
+	keep(3, short)
+	keep(4, short)
+	runs, err := dir.Runs("eui.1")
+	require.NoError(t, err)
+	require.Len(t, runs, 1)
+	assert.Equal(t, 4, runs[0].Last.Started.Day())
+	assert.Equal(t, 2, runs[0].Complete.Day())
 }

@@ -30,7 +30,6 @@ var ErrNewer = errors.New("written by a newer ssdprobe")
 type Store struct {
 	dir    string
 	schema Schema
-	only   func(name string) bool // nil for all
 }
 
 // Open opens the state directory dir, whose values follow schema, and creates it if it does not exist. Errors:
@@ -41,10 +40,6 @@ func Open(dir string, schema Schema) (*Store, error) {
 	}
 	return &Store{dir: dir, schema: schema}, nil
 }
-
-// Only returns a view of the store. Its lists leave out, unread, the files whose names say that they hold values with
-// other names than those wanted. A name may be too long for that.
-func (s *Store) Only(wanted func(name string) bool) *Store { return &Store{s.dir, s.schema, wanted} }
 
 // RemoveLeftovers removes what interrupted saves left behind, if it was last written before the given time. Another process
 // may be saving later ones.
@@ -325,18 +320,50 @@ func (s *Store) NamesByAge(kind string) ([]string, error) {
 
 // values returns the paths of all values of a kind, sorted by file.
 func (s *Store) values(kind string) ([]string, error) {
-	paths, err := s.files(kind, func(file string) bool { return isValue(file) && (s.only == nil || mayName(file, s.only)) })
+	paths, err := s.files(kind, isValue)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", kind, err)
 	}
 	return paths, nil
 }
 
-// mayName reports whether the value in a file may have a wanted name.
-func mayName(file string, wanted func(name string) bool) bool {
-	file = strings.TrimSuffix(file, suffix)
+// NamesByFile returns the wanted names of values of a kind, sorted. It takes them from the names of the files, and reads
+// only those files whose names are too long to tell. It sets the damaged ones of these aside, as nobody could load them.
+// The error joins their *DamagedErrors and all other read errors.
+func (s *Store) NamesByFile(kind string, wanted func(name string) bool) ([]string, error) {
+	paths, err := s.values(kind)
+	problems := []error{err}
+	var names []string
+	for _, path := range paths {
+		name, told := nameOf(strings.TrimSuffix(filepath.Base(path), suffix))
+		if !told {
+			e, err := s.readEnvelope(path, kind)
+			if damaged := new(DamagedError); errors.As(err, &damaged) {
+				err = setAside(path, damaged.Err)
+			}
+			if err != nil {
+				if !errors.Is(err, fs.ErrNotExist) {
+					problems = append(problems, fmt.Errorf("list %s: %w", kind, err))
+				}
+				continue
+			}
+			name = e.Name
+		}
+		if wanted(name) && s.pathOf(kind, name) == path {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, errors.Join(problems...)
+}
+
+// nameOf returns the name that fileName maps to a file, or false if only the content of the file tells it.
+func nameOf(file string) (name string, told bool) {
+	if file == fileName("") {
+		return "", true
+	}
 	name, err := url.PathUnescape(file)
-	return err != nil || len(file) >= maxNameBytes || wanted(name)
+	return name, err == nil && len(file) < maxNameBytes
 }
 
 func (s *Store) namesOf(kind string, paths []string) ([]string, error) {

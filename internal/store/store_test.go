@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -204,6 +205,37 @@ func TestNamesSaysWhatItCannotRead(t *testing.T) {
 	assert.Equal(t, bad, damaged.Path)
 	assert.Empty(t, damaged.SetAside, "who only looks moves nothing")
 	assert.FileExists(t, bad)
+}
+
+// There may be thousands of files, and reading them takes long.
+func TestNamesByFileReadsOnlyWhatItMust(t *testing.T) {
+	s := open(t)
+	names := []string{"", "%", ".hidden", "a b", "b", "file:/srv/µ", strings.Repeat("long/", 100), strings.Repeat("long/", 100) + "er", strings.Repeat("x", 180)}
+	for i, name := range names {
+		require.NoError(t, s.Save(kind, name, some(i)))
+	}
+	all := func(string) bool { return true }
+	got, err := s.NamesByFile(kind, all)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, names, got)
+	assert.True(t, slices.IsSorted(got))
+	got, err = s.NamesByFile(kind, func(name string) bool { return strings.HasSuffix(name, "er") || name == "a b" })
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a b", names[7]}, got)
+
+	// A copy has a name that no value has.
+	require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), kind, "c d.json"), nil, 0o600))
+	for file := range tree(t, filepath.Join(s.Dir(), kind)) {
+		require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), kind, file), []byte("{"), 0o600))
+	}
+	got, err = s.NamesByFile(kind, all)
+	assert.ElementsMatch(t, names[:6], got, "they are not read")
+	damaged := new(store.DamagedError)
+	require.ErrorAs(t, err, &damaged)
+	assert.FileExists(t, damaged.SetAside, "nobody could load them by name")
+	got, err = s.NamesByFile(kind, all)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, names[:6], got)
 }
 
 func TestEveryCutIsNoticed(t *testing.T) {

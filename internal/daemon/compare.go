@@ -1,0 +1,55 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+)
+
+// compareRuns compares the last runs, as stored, with those before. A thousand reports take seconds to read, so a watch
+// does not wait for that before it begins.
+func (w *watch) compareRuns(ctx context.Context) {
+	for _, status := range w.suites.list() {
+		if status.Last == nil || status.Comparison != nil {
+			continue
+		}
+		err := w.compareRun(ctx, status)
+		for guard.Hangs(err) && schedule.Pause(ctx, busyRetry) {
+			err = w.compareRun(ctx, status)
+		}
+		if err != nil && ctx.Err() == nil {
+			w.shared.state.report(runsOf(w.spec.ID), err)
+		}
+	}
+}
+
+// compareRun compares the last run in a status with those before, and records that unless the state directory hangs.
+func (w *watch) compareRun(ctx context.Context, status record.RunStatus) error {
+	err := w.shared.state.compareLast(ctx, &status)
+	if err != nil && ctx.Err() == nil {
+		w.log.Error("compare with earlier runs", "suite", status.Suite, "err", err)
+	}
+	w.suites.compared(status)
+	return err
+}
+
+// compareLast is state.CompareLast. Others can use the directory between two reports. Only one run at a time is compared,
+// because the reports fill much memory.
+func (s *storage) compareLast(ctx context.Context, status *record.RunStatus) error {
+	s.comparing.Lock()
+	defer s.comparing.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	names, unlisted := through(ctx, s, saveTimeout, func(d state.Dir) ([]string, error) { return d.RunsLike(*status.Last) })
+	if guard.Hangs(unlisted) {
+		return unlisted
+	}
+	return errors.Join(unlisted, state.CompareLast(status, names, func(name string) (*record.RunReport, error) {
+		return through(ctx, s, saveTimeout, func(d state.Dir) (*record.RunReport, error) { return d.Run(name) })
+	}))
+}
