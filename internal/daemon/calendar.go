@@ -112,7 +112,7 @@ func (c *calendar) skip(done []config.Run, began, now time.Time) {
 		c.log.Warn("run skipped", "suite", r.Suite, "due", due, "err", errOverlap)
 		for _, w := range c.watches() {
 			if w.isMeant(r) {
-				w.suites.end(r.Suite, record.RunRefused, record.RunReport{}, nil, errOverlap)
+				w.suites.end(r.Suite, record.RunRefused, record.RunReport{}, errOverlap)
 			}
 		}
 	}
@@ -210,16 +210,19 @@ func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run, before err
 	} else {
 		log.Info("run complete", "steps", len(report.Steps), "took", report.Finished.Sub(report.Started))
 	}
-	comparison, unread := c.state.Compared(report)
-	if unread != nil {
-		log.Error("compare with earlier runs", "err", unread)
-	}
-	w.suites.end(r.Suite, outcome, report, comparison, err)
+	w.suites.end(r.Suite, outcome, report, err)
 	if len(report.Steps) > 0 {
-		r, _ = c.scheduled(r)
-		c.state.keep(ctx, runsOf(w.spec.ID), mostReports, func(s state.Dir) error { return s.KeepRun(report, r.Keep) })
+		c.keepReport(ctx, w, r, report)
 	}
 	return nil
+}
+
+// keepReport compares a run that has ended with those before, and then stores its report: that may drop the oldest. A state
+// directory that hangs delays the other runs once; the report is stored when it answers.
+func (c *calendar) keepReport(ctx context.Context, w *watch, r config.Run, report record.RunReport) {
+	_ = w.compareRun(context.WithoutCancel(ctx), record.RunStatus{Suite: r.Suite, Last: &report}) // which logs it; the window may have closed
+	r, _ = c.scheduled(r)
+	c.state.keep(ctx, runsOf(w.spec.ID), mostReports, func(s state.Dir) error { return s.KeepRun(report, r.Keep) })
 }
 
 // latest returns the current watch of the target, which may have replaced w because of a new configuration.

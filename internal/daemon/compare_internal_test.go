@@ -10,8 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // ranAt returns the report of a run that measured something.
@@ -84,4 +88,48 @@ func TestAComparisonIsOfTheLastRun(t *testing.T) {
 	s.statuses[0].Last, s.statuses[0].Comparison = &newer, nil
 	s.compared(slow)
 	assert.Nil(t, s.list()[0].Comparison)
+}
+
+// A state directory that hangs while a run ends neither stops the calendar nor loses the report.
+func TestAHungStateDirectoryDoesNotHoldUpTheCalendar(t *testing.T) {
+	runs := []config.Run{{Suite: "quick", Keep: 20}, {Suite: "none"}}
+	w := &watch{}
+	c := toRun(t, &runs, map[string]*watch{"s1": w})
+	w.shared = c.shared
+	for n := 1; n < 3; n++ {
+		require.NoError(t, c.state.KeepRun(ranAt("s1", at3(n)), 20))
+	}
+	hung := testenv.HungFilesystem(t, c.state.Dir.Dir())
+	list := func(d state.Dir) error { _, err := d.Requests(); return err }
+	require.True(t, guard.Hangs(c.state.do(t.Context(), time.Millisecond, list)))
+	report := ranAt("s1", at3(3))
+	w.suites.begin("quick", report.Started)
+	w.suites.end("quick", record.RunOK, report, nil)
+	assert.Zero(t, w.suites.list()[0].Since, "no longer in progress, whatever the directory does")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.keepReport(t.Context(), w, runs[0], report)
+		c.execute(t.Context(), runs[1], time.Now().Add(time.Hour))
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		hung.End(t)
+		require.Fail(t, "the calendar hangs")
+	}
+	assert.Equal(t, report.Started, w.suites.list()[0].Last.Started)
+	assert.EqualValues(t, 1, w.suites.list()[1].Outcomes[record.RunError], "the next run has begun and ended")
+
+	answers := make(chan struct{})
+	c.state.guard.Finally(func() { close(answers) })
+	hung.End(t)
+	<-answers
+	c.state.pay(t.Context())
+	names, err := c.state.RunsLike(report)
+	require.NoError(t, err)
+	assert.Len(t, names, 3)
+
+	w.compareRuns(t.Context())
+	assert.Equal(t, 2, w.suites.list()[0].Comparison.Runs)
 }

@@ -56,11 +56,11 @@ func (s *suites) due() map[string]time.Time {
 func TestRunsAreCountedOn(t *testing.T) {
 	before := ranOn(19)
 	before.plan([]config.Run{daily("quick")}, day(20))
-	before.end("quick", record.RunOK, record.RunReport{}, nil, nil)
-	before.end("quick", record.RunRefused, record.RunReport{}, nil, nil)
+	before.end("quick", record.RunOK, record.RunReport{}, nil)
+	before.end("quick", record.RunRefused, record.RunReport{}, nil)
 	after := newSuites(before.plans(), []record.RunStatus{record.NewRunStatus("burst")})
 	after.countOn(before)
-	after.end("quick", record.RunOK, record.RunReport{}, nil, nil)
+	after.end("quick", record.RunOK, record.RunReport{}, nil)
 	quick := after.of("quick").Outcomes
 	assert.EqualValues(t, 2, quick[record.RunOK])
 	assert.EqualValues(t, 1, quick[record.RunRefused])
@@ -126,7 +126,7 @@ func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
 			Suite: "quick", TargetID: id, Started: day(n).Add(-time.Minute), Finished: day(n),
 			Steps: []record.Step{{Name: "random-read-qd1"}}, Warnings: warnings,
 		}
-		s.end("quick", record.RunOK, r, nil, nil)
+		s.end("quick", record.RunOK, r, nil)
 		require.NoError(t, dir.KeepRun(r, 20))
 	}
 	short := record.Warning{Code: record.WarnShort, Text: "Stopped in step 2 of 3: fio was killed."}

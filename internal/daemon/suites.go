@@ -64,8 +64,8 @@ func (s *suites) wait(suite string, why error) bool {
 	return news
 }
 
-// end records the result of a run and its comparison with earlier ones.
-func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport, comparison *record.Comparison, err error) {
+// end records the result of a run. compared completes it.
+func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := s.of(suite)
@@ -76,7 +76,7 @@ func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport
 		status.Problem = err.Error()
 	}
 	if len(r.Steps) > 0 {
-		status.Last, status.Comparison = &r, comparison
+		status.Last, status.Comparison = &r, nil
 	}
 	if len(r.Steps) > 0 && r.Complete() {
 		status.Complete, status.Next = r.Finished, firstDue(ofSuite(s.calendar, suite), r.Finished)

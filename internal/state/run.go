@@ -154,11 +154,3 @@ func CompareLast(status *record.RunStatus, names []string, load func(name string
 	status.Comparison, status.Complete = compare.History(*status.Last, earlier), complete
 	return errors.Join(problems...)
 }
-
-// Compared compares a run with the stored runs of the same suite and target.
-func (d Dir) Compared(r record.RunReport) (*record.Comparison, error) {
-	status := record.RunStatus{Last: &r}
-	names, err := d.RunsLike(r)
-	err = errors.Join(err, CompareLast(&status, names, d.Run))
-	return status.Comparison, err
-}
