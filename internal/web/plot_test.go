@@ -31,7 +31,7 @@ func after(kind string, late time.Duration) drift.Explanation {
 		r.Time = r.Time.Add(moved)
 		t.AddRound(r.Round, r.Conditions)
 	}
-	return t.Explain(time.Time{})
+	return t.Explain(t.LastRound())
 }
 
 // explaining returns the explanation of the two drives of the fixture.
