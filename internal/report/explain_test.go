@@ -28,7 +28,7 @@ func explained(kind, noise string, late time.Duration) report.Explained {
 	}
 	return report.Explained{
 		Time: end, Node: "storage-07", TargetID: "eui.1", Path: "/dev/nvme0n1", Device: "nvme0n1",
-		Probes: []report.ProbeExplained{{Probe: "read-4k", Explanation: t.Explain(time.Time{})}},
+		Probes: []report.ProbeExplained{{Probe: "read-4k", Explanation: t.Explain(t.LastRound())}},
 	}
 }
 
@@ -63,7 +63,7 @@ func TestExplainTheLimitOfAnEarlyBaseline(t *testing.T) {
 				tracker.AddRound(drift.Round{Time: drifttest.Start().Add(time.Duration(i) * time.Second), Values: drift.Values{p, p, p, 1 / p}}, record.Conditions{})
 			}
 			x := report.Explained{Time: drifttest.Start().Add(time.Minute), Node: "storage-07", TargetID: "eui.1", Path: "/dev/nvme0n1"}
-			x.Probes = []report.ProbeExplained{{Probe: "read-4k", Explanation: tracker.Explain(time.Time{})}}
+			x.Probes = []report.ProbeExplained{{Probe: "read-4k", Explanation: tracker.Explain(tracker.LastRound())}}
 			var b strings.Builder
 			require.NoError(t, report.Explain(&b, x))
 			got := strings.Join(strings.Fields(b.String()), " ")
