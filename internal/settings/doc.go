@@ -10,7 +10,7 @@
 //
 //	session, err := settings.Take(options, device)
 //	defer session.Restore()
-//	err = session.Set(settings.WriteCache, "off")
+//	err = session.Set(ctx, settings.WriteCache, "off")
 //
 // and at every start: restored, err := settings.RestorePending(options).
 package settings

@@ -75,8 +75,7 @@ func (o Options) locked(id string, do func() ([]string, error)) ([]string, error
 	return restored, errors.Join(err, lock.Release())
 }
 
-// restore restores the values in the journal of a device, the last change first. The
-// caller holds the lock.
+// restore restores the values in the stored journal of a device. The caller holds the lock.
 func (o Options) restore(id string) ([]string, error) {
 	var j journal
 	found, err := o.Store.Load(kindJournal, id, &j)
@@ -88,6 +87,13 @@ func (o Options) restore(id string) ([]string, error) {
 	case j.Version > journalVersion:
 		return nil, fmt.Errorf("restore settings of %s: %w", id, store.ErrNewer)
 	}
+	return o.restoreAll(j)
+}
+
+// restoreAll restores the values of a journal, the last change first, and stores what is left
+// of it. The caller holds the lock.
+func (o Options) restoreAll(j journal) ([]string, error) {
+	id := j.DeviceID
 	d, err := device.Find(o.FS, id)
 	if err != nil {
 		return nil, fmt.Errorf("restore settings: %w", err)

@@ -60,10 +60,10 @@ func TestFeaturesOfNVMe(t *testing.T) {
 	before, err := session.Read(settings.InterruptCoalescing)
 	require.NoError(t, err)
 	assert.Equal(t, "8/200µs", before)
-	require.NoError(t, session.Set(settings.InterruptCoalescing, "off"))
-	require.NoError(t, session.Set(settings.InterruptCoalescing, "11/200µs"))
+	require.NoError(t, session.Set(t.Context(), settings.InterruptCoalescing, "off"))
+	require.NoError(t, session.Set(t.Context(), settings.InterruptCoalescing, "11/200µs"))
 	assert.Equal(t, uint32(522), c.features[nvme.FeatureInterruptCoalescing], "a published tuning guide's value")
-	require.NoError(t, session.Set(settings.WriteCache, "off"))
+	require.NoError(t, session.Set(t.Context(), settings.WriteCache, "off"))
 	assert.Zero(t, c.features[nvme.FeatureVolatileWriteCache])
 	require.NoError(t, session.Restore())
 	assert.Equal(t, map[nvme.Feature]uint32{nvme.FeatureVolatileWriteCache: 1, nvme.FeatureInterruptCoalescing: 0x0207}, c.features)
@@ -71,9 +71,9 @@ func TestFeaturesOfNVMe(t *testing.T) {
 	c.cache = false
 	session, err = settings.Take(o, d)
 	require.NoError(t, err)
-	require.ErrorIs(t, session.Set(settings.WriteCache, "off"), settings.ErrNone)
+	require.ErrorIs(t, session.Set(t.Context(), settings.WriteCache, "off"), settings.ErrNone)
 	c.stuck = true
-	require.ErrorContains(t, session.Set(settings.InterruptCoalescing, "off"), "it is 8/200µs still")
+	require.ErrorContains(t, session.Set(t.Context(), settings.InterruptCoalescing, "off"), "it is 8/200µs still")
 	require.NoError(t, session.Restore())
 }
 
@@ -89,7 +89,7 @@ func TestNamespacesOfOneController(t *testing.T) {
 	other.ID, other.Name = one.ID+"-2", "nvme0n2"
 	session, err := settings.Take(o, one)
 	require.NoError(t, err)
-	require.NoError(t, session.Set(settings.InterruptCoalescing, "off"))
+	require.NoError(t, session.Set(t.Context(), settings.InterruptCoalescing, "off"))
 	_, err = settings.Take(o, other)
 	require.ErrorIs(t, err, store.ErrLocked)
 	require.NoError(t, session.Restore())

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -91,8 +92,9 @@ func (s *Session) Read(name Name) (string, error) { return s.options.Read(s.devi
 
 // Set changes a setting and verifies the change. Before the first change, it starts a
 // process that restores everything if this one is killed; without that process it
-// changes nothing. Errors: ErrNone.
-func (s *Session) Set(name Name, value string) error {
+// changes nothing, nor does it when ctx ends before the original value is in the journal.
+// Errors: ErrNone.
+func (s *Session) Set(ctx context.Context, name Name, value string) error {
 	fail := func(err error) error { return fmt.Errorf("set %s of %s to %s: %w", name, s.device.Name, value, err) }
 	p, err := s.options.find(s.device, name)
 	if err != nil {
@@ -112,6 +114,9 @@ func (s *Session) Set(name Name, value string) error {
 		if err := s.options.Store.Save(kindJournal, s.device.ID, s.journal); err != nil {
 			return fail(err)
 		}
+	}
+	if err := ctx.Err(); err != nil { // nobody waits any more
+		return fail(err)
 	}
 	if err := p.write(value); err != nil {
 		return fail(err)
@@ -136,9 +141,13 @@ func (s *Session) guard() (err error) {
 }
 
 // Restore restores all original values and ends the session. What could not be restored
-// stays in the journal, and the restorer continues to try.
+// stays in the journal, and the restorer continues to try. The state directory may hang: the
+// values come from memory, and it is used when they are restored.
 func (s *Session) Restore() error {
-	_, err := s.options.restore(s.device.ID)
+	var err error
+	if len(s.journal.Entries) > 0 {
+		_, err = s.options.restoreAll(s.journal)
+	}
 	released := s.locks.release()
 	switch {
 	case s.restorer == nil:

@@ -60,7 +60,7 @@ func change(path, dir string, restorer []string) int {
 	if err != nil {
 		return 3
 	}
-	if err := session.Set(settings.WriteCache, "off"); err != nil {
+	if err := session.Set(ctx, settings.WriteCache, "off"); err != nil {
 		return 4
 	}
 	if _, err := os.Stdout.WriteString("ready\n"); err != nil {
@@ -100,13 +100,13 @@ func TestSetAndRestore(t *testing.T) {
 	d, cache := cached(t)
 	session, err := settings.Take(o, d)
 	require.NoError(t, err)
-	require.NoError(t, session.Set(settings.WriteCache, "on"))
+	require.NoError(t, session.Set(t.Context(), settings.WriteCache, "on"))
 	assert.Empty(t, journals(t, o), "nothing was changed")
-	require.NoError(t, session.Set(settings.WriteCache, "off"))
+	require.NoError(t, session.Set(t.Context(), settings.WriteCache, "off"))
 	assert.Equal(t, "write through", cache())
 	assert.Equal(t, []string{d.ID}, journals(t, o))
-	require.NoError(t, session.Set(settings.WriteCache, "on"))
-	require.NoError(t, session.Set(settings.WriteCache, "off"))
+	require.NoError(t, session.Set(t.Context(), settings.WriteCache, "on"))
+	require.NoError(t, session.Set(t.Context(), settings.WriteCache, "off"))
 	value, err := session.Read(settings.WriteCache)
 	require.NoError(t, err)
 	assert.Equal(t, "off", value)
@@ -225,11 +225,11 @@ func TestSCSIIsSetOnTheDrive(t *testing.T) {
 	require.NoError(t, err)
 	session, err := settings.Take(o, d)
 	require.NoError(t, err)
-	require.NoError(t, session.Set(settings.WriteCache, "off"))
+	require.NoError(t, session.Set(t.Context(), settings.WriteCache, "off"))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, "write through", string(text))
-	require.ErrorIs(t, session.Set(settings.InterruptCoalescing, "10/100µs"), settings.ErrNone)
+	require.ErrorIs(t, session.Set(t.Context(), settings.InterruptCoalescing, "10/100µs"), settings.ErrNone)
 	require.NoError(t, session.Restore())
 }
 

@@ -65,7 +65,8 @@ func (o Options) targets() []Target { return append([]Target{o.Target}, o.More..
 // it is zero if nothing was planned.
 //
 // Before each step that writes, everything that speaks against writing is checked again.
-// Changed settings are restored before Execute returns.
+// Changed settings are restored before Execute returns, or, if the device or the state directory
+// hangs, when it answers.
 func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, err error) {
 	fail := func(err error) error { return fmt.Errorf("run %s: %w", s.Name, err) }
 	if err := o.freeMemory(ctx, s); err != nil {
@@ -88,12 +89,12 @@ func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, 
 		return record.RunReport{}, fail(err)
 	}
 	defer func() { err = errors.Join(err, held.close()) }()
-	changing, err := o.takeSettings(steps)
+	changing, err := o.takeSettings(ctx, steps, settingsPatience)
 	if err != nil {
 		return record.RunReport{}, fail(err)
 	}
 	defer func() {
-		if restored := changing.restore(); restored != nil {
+		if restored := changing.restore(ctx); restored != nil {
 			err = errors.Join(err, fail(restored))
 		}
 	}()
@@ -147,7 +148,7 @@ func (o Options) run(ctx context.Context, s Suite, steps []Step, held holding, c
 			short(err)
 			return fmt.Errorf("run %s: step %s: %w", s.Name, steps[i].Name, err)
 		}
-		if err := errors.Join(held.check(ctx, steps[i]), changing.apply(steps[i])); err != nil {
+		if err := errors.Join(held.check(ctx, steps[i]), changing.apply(ctx, steps[i])); err != nil {
 			return fail(err)
 		}
 		done, stopped, err := o.execute(ctx, steps, i, held)

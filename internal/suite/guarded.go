@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/target"
@@ -114,39 +116,59 @@ func (h holding) close() error {
 	return errors.Join(errs...)
 }
 
+// settingsPatience is how long a change of settings may take, with a controller that is slow and
+// the start of the process that restores them. Beyond that, the state directory or the device
+// counts as hung.
+const settingsPatience = 2 * time.Minute
+
 // changing tracks the settings of the device that a run changes; its session is nil if
 // the run changes none.
 type changing struct {
 	session *settings.Session
 	// found holds the values from before the run, for all settings that a step changes.
 	found []Setting
+	// guard lets one use of session at a time through, each for patience.
+	guard    *guard.Guard
+	patience time.Duration
 }
 
 // takeSettings makes sure, before anything is run, that all settings that the steps
 // name can be changed.
-func (o Options) takeSettings(steps []Step) (changing, error) {
-	var c changing
+func (o Options) takeSettings(ctx context.Context, steps []Step, patience time.Duration) (changing, error) {
 	names := settingsOf(steps)
 	if len(names) == 0 {
-		return c, nil
+		return changing{}, nil
 	}
 	if o.Settings.Store == nil {
-		return c, errors.New("it changes settings of the device, and there is no state directory to note what they were")
+		return changing{}, errors.New("it changes settings of the device, and there is no state directory to note what they were")
 	}
+	c := changing{guard: &guard.Guard{}, patience: patience}
+	taken, err := guard.DoLate(context.WithoutCancel(ctx), c.guard, patience,
+		func(ctx context.Context) (changing, error) { return o.trySettings(ctx, steps, names) },
+		func(late changing, err error) {
+			if err == nil { // nobody else knows of the session
+				_ = late.session.Restore() // if that fails, the restorer tries again and tells
+			}
+		})
+	c.session, c.found = taken.session, taken.found
+	return c, explained(err)
+}
+
+// trySettings takes the settings of the device, and tries each value once: a controller may refuse
+// one that it was never given before, and no run is to fail half-way for that reason.
+func (o Options) trySettings(ctx context.Context, steps []Step, names []settings.Name) (changing, error) {
 	session, err := settings.Take(o.Settings, o.Target.Device)
 	if err != nil {
-		return c, err
+		return changing{}, err
 	}
-	c.session = session
+	c := changing{session: session}
 	for _, name := range names {
 		value, err := session.Read(name)
 		if err != nil {
-			return changing{}, errors.Join(err, c.restore())
+			return changing{}, errors.Join(err, session.Restore())
 		}
 		c.found = append(c.found, Setting{name, value})
 	}
-	// A controller may refuse a value that it was never given before. Each value is
-	// tried once, so that no run fails half-way for that reason.
 	tried := map[Setting]bool{}
 	for _, step := range steps {
 		for _, s := range step.Settings {
@@ -154,31 +176,57 @@ func (o Options) takeSettings(steps []Step) (changing, error) {
 				continue
 			}
 			tried[s] = true
-			if err := session.Set(s.Name, s.Value); err != nil {
-				return changing{}, errors.Join(err, c.restore())
+			if err := session.Set(ctx, s.Name, s.Value); err != nil {
+				return changing{}, errors.Join(err, session.Restore())
 			}
 		}
 	}
 	return c, nil
 }
 
-// apply sets the settings of a step, and restores those that it does not name.
-func (c changing) apply(step Step) error {
-	for _, found := range c.found {
-		value := found.Value
-		if i := slices.IndexFunc(step.Settings, func(s Setting) bool { return s.Name == found.Name }); i >= 0 {
-			value = step.Settings[i].Value
-		}
-		if err := c.session.Set(found.Name, value); err != nil {
-			return err
-		}
-	}
-	return nil
+// use calls do through the guard, whatever becomes of ctx.
+func (c changing) use(ctx context.Context, do func(context.Context) error) error {
+	_, err := guard.Do(context.WithoutCancel(ctx), c.guard, c.patience, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) })
+	return explained(err)
 }
 
-func (c changing) restore() error {
+// explained says what hangs.
+func explained(err error) error {
+	if guard.Hangs(err) {
+		return fmt.Errorf("the state directory or the device does not answer; its settings are restored when it does: %w", err)
+	}
+	return err
+}
+
+// apply sets the settings of a step, and restores those that it does not name.
+func (c changing) apply(ctx context.Context, step Step) error {
 	if c.session == nil {
 		return nil
 	}
-	return c.session.Restore()
+	return c.use(ctx, func(ctx context.Context) error {
+		for _, found := range c.found {
+			value := found.Value
+			if i := slices.IndexFunc(step.Settings, func(s Setting) bool { return s.Name == found.Name }); i >= 0 {
+				value = step.Settings[i].Value
+			}
+			if err := c.session.Set(ctx, found.Name, value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// restore restores the settings. If a change still hangs, they are restored when it returns.
+func (c changing) restore(ctx context.Context) error {
+	if c.session == nil {
+		return nil
+	}
+	err := c.use(ctx, func(context.Context) error { return c.session.Restore() })
+	if hung, ok := errors.AsType[*guard.HungError](err); ok && hung.Earlier {
+		c.guard.Finally(func() {
+			go func() { _ = c.session.Restore() }() // if that fails, the restorer tries again and tells
+		})
+	}
+	return err
 }
