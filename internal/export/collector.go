@@ -77,6 +77,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		seen[o] = true
 		return !before
 	}
+	counts := counters(s.Targets)
 	for _, t := range s.Targets {
 		o := owner{device: labelValue(t.Device.Name), id: labelValue(t.ID)}
 		if !first(o) {
@@ -85,7 +86,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		collect(c.reports, t.Collectors, out, o.device, o.id)
 		t.Runs = current(t.Runs)
 		collect(c.target, t, out, o.device, o.id)
-		if by, _ := ownerOf(s.Targets, func(d record.Device) bool { return d.Number == t.Device.Number }); by.ID == t.ID {
+		if counts[t.Device.Number] == t.ID {
 			collect(c.counts, t, out, o.device, o.id)
 			c.io.collect(t, out, o.device, o.id)
 		}

@@ -17,7 +17,7 @@ func controllerLabels() []string { return append(deviceLabels(), "controller") }
 func (c *Collector) collectControllers(s record.Snapshot, out chan<- prometheus.Metric) {
 	seen := map[string]bool{}
 	for _, controller := range s.Controllers {
-		t, ok := ownerOf(s.Targets, func(d record.Device) bool { return slices.Contains(controller.Devices, d.ID) })
+		t, ok := ownerOf(controller, s.Targets)
 		if !ok || seen[controller.Name] {
 			continue
 		}
