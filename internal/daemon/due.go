@@ -31,7 +31,7 @@ func (s *suites) plan(calendar []config.Run, now time.Time) {
 			p = state.Planned{Times: times, Since: now.Round(0)}
 		}
 		// The clock may have been set back: what it said before must not keep the run from being due until it says so again.
-		p.Since, p.Complete = earlier(p.Since, now), earlier(p.Complete, now)
+		p.Since, p.Complete = record.NotAfter(p.Since, now), record.NotAfter(p.Complete, now)
 		s.planned[r.Suite] = p
 		s.planNext(s.of(r.Suite), now)
 	}
@@ -47,14 +47,6 @@ func (s *suites) planNext(status *record.RunStatus, now time.Time) {
 		}
 	}
 	status.Next = firstDue(ofSuite(s.calendar, status.Suite), since)
-}
-
-// earlier returns the earlier of a stored time and now.
-func earlier(stored, now time.Time) time.Time {
-	if stored.After(now) {
-		return now.Round(0)
-	}
-	return stored
 }
 
 // timesOf returns a text that differs whenever the times at which the runs are due differ.

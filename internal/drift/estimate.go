@@ -138,7 +138,7 @@ func (t *Tracker) now(i int) estimate {
 		values, over.From = append(values, b.Shifts[i]), from
 	}
 	if v.State == record.Regressed && len(values) == 0 && v.Size != 0 {
-		return estimate{middle: v.Size, blocks: 1, over: &record.Span{From: earlier(v.Since, t.last), To: t.last}} // there is no block since the onset yet
+		return estimate{middle: v.Size, blocks: 1, over: &record.Span{From: record.NotAfter(v.Since, t.last), To: t.last}} // there is no block since the onset yet
 	}
 	out := e.Baseline.Of[i].estimate(values)
 	if len(values) > 0 {
@@ -150,13 +150,6 @@ func (t *Tracker) now(i int) estimate {
 // later returns the later of two times, in UTC: a block begins by the clock, and its rounds may begin after that.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
-		return b.UTC()
-	}
-	return a.UTC()
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
 		return b.UTC()
 	}
 	return a.UTC()

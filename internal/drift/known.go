@@ -124,7 +124,7 @@ func (t *Tracker) UnjudgedOf(i int, now time.Time) *record.WhyUnjudged {
 func (t *Tracker) stateAt(i int, now time.Time) (record.DriftState, *record.WhyUnjudged) {
 	v := &t.verdicts[i]
 	wait := func(r record.UnjudgedReason) *record.WhyUnjudged {
-		return &record.WhyUnjudged{Reason: r, Since: earlier(v.Since, now)}
+		return &record.WhyUnjudged{Reason: r, Since: record.NotAfter(v.Since, now)}
 	}
 	switch {
 	case v.State == record.Learning:
@@ -156,7 +156,7 @@ func (t *Tracker) unknown(i int, now time.Time) *record.WhyUnjudged {
 		}
 	}
 	if why.Since.IsZero() { // never compared, as with a baseline that was imported
-		why.Since = earlier(t.verdicts[i].Since, now)
+		why.Since = record.NotAfter(t.verdicts[i].Since, now)
 		if why.Reason == record.ReasonFewRounds && now.Sub(why.Since) < t.stale() {
 			why.Reason = record.ReasonLearning
 		}
@@ -228,7 +228,7 @@ func (t *Tracker) DriftAt(now time.Time) []record.Drift {
 		if why != nil && state == record.Unknown {
 			d.Since = why.Since
 		}
-		d.Since = earlier(d.Since, now)
+		d.Since = record.NotAfter(d.Since, now)
 		if !t.fresh(i, now) {
 			d.Ratio, d.Lower, d.Upper, d.Now, d.Over = 0, 0, 0, 0, nil
 		}

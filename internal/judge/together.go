@@ -64,7 +64,7 @@ func (n *Node) Together() []record.Together {
 				g.who(w, i, x)
 			}
 			if !n.now.IsZero() { // as it is after a restart, before the first Advance
-				x.Since = notAfter(x.Since, n.now)
+				x.Since = record.NotAfter(x.Since, n.now)
 			}
 			list = append(list, record.Together{
 				Scope: w.scope(), Verdict: w.Says, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,

@@ -85,7 +85,7 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	if v = d.held(v, now); v.Verdict.Blames() {
 		v.Scope = n.scope(d, v)
 	}
-	v.Since, v.Onsets = notAfter(v.Since, now), noneAfter(v.Onsets, now)
+	v.Since, v.Onsets = record.NotAfter(v.Since, now), noneAfter(v.Onsets, now)
 	if v.Verdict == d.told.Verdict && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
 		d.told = v
 		return
@@ -96,19 +96,11 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	})
 }
 
-// notAfter returns when something began, but no later than now: the clock may have been set back since.
-func notAfter(began, now time.Time) time.Time {
-	if began.After(now) {
-		return now
-	}
-	return began
-}
-
-// noneAfter does the same for the onset of each witness. It leaves those that others read as they are.
+// noneAfter is NotAfter for the onset of each witness. It leaves those that others read as they are.
 func noneAfter(onsets map[string]time.Time, now time.Time) map[string]time.Time {
 	onsets = maps.Clone(onsets)
 	for witness, began := range onsets {
-		onsets[witness] = notAfter(began, now)
+		onsets[witness] = record.NotAfter(began, now)
 	}
 	return onsets
 }

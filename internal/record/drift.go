@@ -271,6 +271,14 @@ type Drift struct {
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
 }
 
+// NotAfter returns when something began, but no later than now: the clock may have been set back since.
+func NotAfter(began, now time.Time) time.Time {
+	if began.After(now) {
+		return now.Round(0)
+	}
+	return began
+}
+
 // Span is a period of time.
 type Span struct {
 	From time.Time `json:"from"`
