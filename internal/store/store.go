@@ -335,26 +335,29 @@ func (s *Store) NamesByFile(kind string, wanted func(name string) bool) ([]strin
 	problems := []error{err}
 	var names []string
 	for _, path := range paths {
-		name, told := nameOf(strings.TrimSuffix(filepath.Base(path), suffix))
-		if !told {
-			e, err := s.readEnvelope(path, kind)
-			if damaged := new(DamagedError); errors.As(err, &damaged) {
-				err = setAside(path, damaged.Err)
-			}
-			if err != nil {
-				if !errors.Is(err, fs.ErrNotExist) {
-					problems = append(problems, fmt.Errorf("list %s: %w", kind, err))
-				}
-				continue
-			}
-			name = e.Name
-		}
-		if wanted(name) && s.pathOf(kind, name) == path {
+		name, err := s.nameIn(path, kind)
+		switch {
+		case err == nil && wanted(name) && s.pathOf(kind, name) == path:
 			names = append(names, name)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			problems = append(problems, fmt.Errorf("list %s: %w", kind, err))
 		}
 	}
 	slices.Sort(names)
 	return names, errors.Join(problems...)
+}
+
+// nameIn returns the name of the value in a file, which it reads only if the name of the file does not tell. It sets the
+// file aside if it is damaged.
+func (s *Store) nameIn(path, kind string) (string, error) {
+	if name, told := nameOf(strings.TrimSuffix(filepath.Base(path), suffix)); told {
+		return name, nil
+	}
+	e, err := s.readEnvelope(path, kind)
+	if damaged := new(DamagedError); errors.As(err, &damaged) {
+		err = setAside(path, damaged.Err)
+	}
+	return e.Name, err
 }
 
 // nameOf returns the name that fileName maps to a file, or false if only the content of the file tells it.
