@@ -79,7 +79,7 @@ func (a *app) acceptChange(ctx context.Context, r state.Request) error {
 	if err != nil {
 		return err
 	}
-	s, running := known(ctx, dir)
+	s, running := announced(ctx, dir)
 	if !running { // or it has a password
 		c, err := a.settings()
 		if err != nil {

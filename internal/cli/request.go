@@ -25,8 +25,8 @@ type left struct {
 	name string // in the state directory
 }
 
-// known returns what the daemon of a state directory knows. running is false when none can be asked.
-func known(ctx context.Context, dir state.Dir) (s record.Snapshot, running bool) {
+// announced returns what the daemon that has announced itself in a state directory knows. running is false when none can be asked.
+func announced(ctx context.Context, dir state.Dir) (s record.Snapshot, running bool) {
 	urls, err := dir.Announced()
 	if err != nil || len(urls) == 0 {
 		return s, false
@@ -39,7 +39,7 @@ func known(ctx context.Context, dir state.Dir) (s record.Snapshot, running bool)
 // a minute after its start. watched is false when the daemon does not watch the target, or not with that probe,
 // or cannot be asked.
 func unsaved(ctx context.Context, dir state.Dir, typed, probe string) (t record.TargetStatus, watched bool) {
-	s, running := known(ctx, dir)
+	s, running := announced(ctx, dir)
 	if !running {
 		return t, false
 	}
