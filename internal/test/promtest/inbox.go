@@ -27,6 +27,13 @@ type Inbox struct {
 func NewInbox(t testing.TB) *Inbox {
 	t.Helper()
 	i := &Inbox{}
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, a := range i.All() {
+				t.Logf("it had been told: %s %v", a.Status, a.Labels)
+			}
+		}
+	})
 	server := httptest.NewServer(i)
 	t.Cleanup(server.Close)
 	i.URL = server.URL
