@@ -78,12 +78,32 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	h.Add(key, start, 1, 1)
 	h.Add(key, start.Add(365*24*time.Hour), 9, 1)
 	h.Add(key, start.Add(365*24*time.Hour+5*time.Hour), 9, 1)
-	h.Add(key, start.Add(time.Minute), 2, 1)
-	h.Add(key, start.Add(2*time.Minute), 3, 1)
-	assert.Equal(t, []float64{2, 3}, means(h.Points(key, history.Hour(), start.Add(2*time.Minute)))[:2])
-	h.Add(key, start.Add(time.Minute), 4, 1)
-	assert.Equal(t, []float64{4}, means(h.Points(key, history.Hour(), start.Add(2*time.Minute))))
-	require.NoError(t, new(history.History).Restore(h.State(start.Add(2*time.Minute))), "what is kept then makes sense")
+	for range 2 { // it is set back by half an hour, too
+		for minute := range 30 {
+			h.Add(key, start.Add(time.Duration(minute)*time.Minute), 1e3+float64(minute), 1)
+		}
+		all := means(h.Points(key, history.Hour(), start.Add(time.Hour)))
+		assert.Greater(t, len(all), 15, "soon they count")
+		assert.InDelta(t, 1029, all[len(all)-1], 0)
+	}
+	require.NoError(t, new(history.History).Restore(h.State(start.Add(time.Hour))), "what is kept then makes sense")
+}
+
+// A clock that is wrong for minutes, as after a boot, must not drop what it will catch up with.
+func TestAClockThatIsBehindForAMoment(t *testing.T) {
+	var h history.History
+	at := start
+	for range 31 * 24 {
+		h.Add(key, at, 1, 1)
+		at = at.Add(time.Hour)
+	}
+	for i := range 5 {
+		h.Add(key, time.Unix(0, 0).Add(time.Duration(i)*time.Minute), 9, 1)
+	}
+	h.Add(key, at, 1, 1)
+	month := means(h.Points(key, history.Month(), at))
+	assert.Len(t, month, history.Month().Slots)
+	assert.NotContains(t, month, 9.)
 }
 
 func TestARestartKeepsIt(t *testing.T) {

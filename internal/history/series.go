@@ -19,13 +19,25 @@ type Series struct {
 	Open   int64   `json:"open,omitempty"`
 	Sum    float64 `json:"sum,omitempty"`
 	Weight float64 `json:"weight,omitempty"`
+
+	behind int // how many values in a row were for slots before the open one
 }
 
-// add adds a value to a slot. If the clock was set back, it drops the slots that are now in the future.
+// patience is how many values in a row may lie behind the open slot before the clock counts as set back. A clock may be
+// wrong for minutes after a boot.
+const patience = 10
+
+// add adds a value to a slot. It ignores values of a clock that is behind for a moment. If the clock was set back, it
+// drops the slots that are now in the future.
 func (s *Series) add(span Span, slot int64, value, weight float64) {
 	if slot < s.Open {
+		s.behind++
+		if s.behind <= patience {
+			return
+		}
 		s.cut(slot)
 	}
+	s.behind = 0
 	if slot > s.Open {
 		s.end(span)
 		s.Open = slot
