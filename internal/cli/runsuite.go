@@ -136,8 +136,8 @@ func (k checked) subjects(ctx context.Context, host sysfs.FS) ([]measure.Subject
 }
 
 // restorePending restores the settings that a killed run left changed.
-func restorePending(host sysfs.FS, state *store.Store, note func(string)) error {
-	restored, err := settings.RestorePending(settings.Options{FS: host, Store: state, OpenNVMe: nvme.Open})
+func restorePending(ctx context.Context, host sysfs.FS, state *store.Store, note func(string)) error {
+	restored, err := settings.RestorePending(ctx, settings.Options{FS: host, Store: state, OpenNVMe: nvme.Open})
 	for _, text := range restored {
 		note("restored after a run: " + text)
 	}

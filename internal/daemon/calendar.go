@@ -59,8 +59,8 @@ type calendar struct {
 }
 
 // restoreSettings restores the device settings that a run left changed because its process was killed.
-func (c *calendar) restoreSettings() {
-	restored, err := settings.RestorePending(settings.Options{FS: c.fs, Store: c.state.Store, OpenNVMe: nvme.Open})
+func (c *calendar) restoreSettings(ctx context.Context) {
+	restored, err := settings.RestorePending(ctx, settings.Options{FS: c.fs, Store: c.state.Store, OpenNVMe: nvme.Open})
 	for _, what := range restored {
 		c.log.Warn("restored a setting that a killed run had left changed", "setting", what)
 	}
@@ -71,8 +71,8 @@ func (c *calendar) restoreSettings() {
 
 // follow executes the scheduled runs until ctx ends.
 func (c *calendar) follow(ctx context.Context) error {
-	c.restoreSettings()
-	from := wallClock()
+	from := wallClock() // before settings are restored, which may take minutes: no run that becomes due meanwhile is skipped
+	c.restoreSettings(ctx)
 	for ctx.Err() == nil {
 		from = c.step(ctx, from)
 	}

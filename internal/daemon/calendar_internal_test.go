@@ -17,6 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // A time with a monotonic reading is compared by that reading, and would never seem to be before one from before the
@@ -80,6 +81,22 @@ func TestATargetThatHangsDoesNotDelayTheRunsOfOthers(t *testing.T) {
 		outcome(t, watches["a"], record.RunRefused)
 		assert.Contains(t, watches["a"].suites.list()[0].Problem, "the window of the run has closed: the target does not answer")
 	})
+}
+
+// Settings that a killed run has left changed cannot be restored while the state directory hangs.
+func TestTheCalendarEndsWhileTheStateDirectoryHangs(t *testing.T) {
+	c := toRun(t, new([]config.Run{}), nil)
+	testenv.HungFilesystem(t, c.state.Dir.Dir())
+	ctx, end := context.WithTimeout(t.Context(), time.Millisecond)
+	defer end()
+	ended := make(chan error, 1)
+	go func() { ended <- c.follow(ctx) }()
+	select {
+	case err := <-ended:
+		require.NoError(t, err)
+	case <-time.After(time.Minute):
+		assert.Fail(t, "it hangs")
+	}
 }
 
 // A run that a new configuration no longer has does not begin on the targets that are left, and ends on the one where it

@@ -36,34 +36,6 @@ func (j *journal) note(name Name, was string) bool {
 	return true
 }
 
-// RestorePending restores the settings of all devices that a killed process left
-// changed because its companion was killed too. It does not touch settings changed by
-// processes that still run. It returns one sentence for each restored setting,
-// including those that Guard has restored since the last call. The error joins what
-// could not be restored, which the next call tries again. The daemon and every run call
-// it when they start.
-func RestorePending(o Options) ([]string, error) {
-	aside := errors.Join(o.Store.SetDamagedAside(kindRestored), o.Store.SetDamagedAside(kindJournal))
-	noted, errNotes := o.Store.Names(kindRestored)
-	left, errLeft := o.Store.Names(kindJournal)
-	ids := slices.Concat(noted, left)
-	slices.Sort(ids)
-	var all []string
-	problems := []error{aside, errNotes, errLeft}
-	for _, id := range slices.Compact(ids) {
-		told, err := o.locked(id, func() ([]string, error) {
-			before, errNotes := o.takeNotes(id)
-			restored, err := o.restore(id)
-			return slices.Concat(before, restored), errors.Join(errNotes, err)
-		})
-		if !errors.Is(err, store.ErrLocked) {
-			problems = append(problems, err)
-		}
-		all = append(all, told...)
-	}
-	return all, errors.Join(problems...)
-}
-
 // locked calls do while it holds the lock of one device's settings. Errors:
 // store.ErrLocked, and those of do.
 func (o Options) locked(id string, do func() ([]string, error)) ([]string, error) {

@@ -112,7 +112,7 @@ func TestSetAndRestore(t *testing.T) {
 	assert.Equal(t, "off", value)
 
 	// A process that starts meanwhile does not touch the settings of a live run.
-	restored, err := settings.RestorePending(o)
+	restored, err := settings.RestorePending(t.Context(), o)
 	require.NoError(t, err)
 	assert.Empty(t, restored)
 	_, err = settings.Take(o, d)
@@ -174,17 +174,17 @@ func TestTheNextStartRestoresAfterAKill(t *testing.T) {
 	o := options(t)
 	d, cache := cached(t)
 	cmd := child(t, o, d)
-	restored, err := settings.RestorePending(o)
+	restored, err := settings.RestorePending(t.Context(), o)
 	require.NoError(t, err)
 	assert.Empty(t, restored, "it lives")
 	killBoth(t, cmd)
 	assert.Equal(t, "write through", cache())
 
-	restored, err = settings.RestorePending(o)
+	restored, err = settings.RestorePending(t.Context(), o)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"write cache of " + d.Name + " (" + d.ID + ") is on again"}, restored)
 	assert.Equal(t, "write back", cache())
-	restored, err = settings.RestorePending(o)
+	restored, err = settings.RestorePending(t.Context(), o)
 	require.NoError(t, err)
 	assert.Empty(t, restored)
 }
@@ -241,10 +241,10 @@ func TestADeviceThatIsGone(t *testing.T) {
 	killBoth(t, cmd)
 	without := o
 	without.FS = sysfstest.Make(t, map[string]string{"sys/block/x/dev": "1:1\n"}, nil)
-	_, err := settings.RestorePending(without)
+	_, err := settings.RestorePending(t.Context(), without)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	assert.Equal(t, []string{d.ID}, journals(t, o))
-	_, err = settings.RestorePending(o)
+	_, err = settings.RestorePending(t.Context(), o)
 	require.NoError(t, err)
 	assert.Equal(t, "write back", cache())
 
@@ -271,11 +271,11 @@ func TestADamagedJournalIsSetAside(t *testing.T) {
 		require.NoError(t, o.Store.Save(kind, "drive", []string{"x"}))
 		path := filepath.Join(o.Store.Dir(), kind, "drive.json")
 		require.NoError(t, os.Truncate(path, 100))
-		_, err := settings.RestorePending(o)
+		_, err := settings.RestorePending(t.Context(), o)
 		damaged := new(store.DamagedError)
 		require.ErrorAs(t, err, &damaged)
 		assert.FileExists(t, damaged.SetAside)
-		_, err = settings.RestorePending(o)
+		_, err = settings.RestorePending(t.Context(), o)
 		require.NoError(t, err)
 	}
 }

@@ -89,7 +89,7 @@ func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, 
 		return record.RunReport{}, fail(err)
 	}
 	defer func() { err = errors.Join(err, held.close()) }()
-	changing, err := o.takeSettings(ctx, steps, settingsPatience)
+	changing, err := o.takeSettings(ctx, steps, settings.Patience)
 	if err != nil {
 		return record.RunReport{}, fail(err)
 	}

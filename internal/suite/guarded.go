@@ -116,11 +116,6 @@ func (h holding) close() error {
 	return errors.Join(errs...)
 }
 
-// settingsPatience is how long a change of settings may take, with a controller that is slow and
-// the start of the process that restores them. Beyond that, the state directory or the device
-// counts as hung.
-const settingsPatience = 2 * time.Minute
-
 // changing tracks the settings of the device that a run changes; its session is nil if
 // the run changes none.
 type changing struct {
