@@ -14,6 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/fleet"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
@@ -218,9 +219,12 @@ func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run, before err
 }
 
 // keepReport compares a run that has ended with those before, and then stores its report: that may drop the oldest. A state
-// directory that hangs delays the other runs once; the report is stored when it answers.
+// directory that hangs delays the other runs once; the report is stored and compared when it answers.
 func (c *calendar) keepReport(ctx context.Context, w *watch, r config.Run, report record.RunReport) {
-	_ = w.compareRun(context.WithoutCancel(ctx), record.RunStatus{Suite: r.Suite, Last: &report}) // which logs it; the window may have closed
+	err := w.compareRun(context.WithoutCancel(ctx), record.RunStatus{Suite: r.Suite, Last: &report}) // which logs it; the window may have closed
+	if guard.Hangs(err) {
+		w.compareLater()
+	}
 	r, _ = c.scheduled(r)
 	c.state.keep(ctx, runsOf(w.spec.ID), mostReports, func(s state.Dir) error { return s.KeepRun(report, r.Keep) })
 }

@@ -10,6 +10,25 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
+// keepCompared compares the last runs now, and again whenever compareLater asks for it, until ctx ends.
+func (w *watch) keepCompared(ctx context.Context) {
+	for ctx.Err() == nil {
+		w.compareRuns(ctx)
+		select {
+		case <-ctx.Done():
+		case <-w.uncompared:
+		}
+	}
+}
+
+// compareLater makes the watch compare a run of which the state directory did not tell those before.
+func (w *watch) compareLater() {
+	select {
+	case w.uncompared <- struct{}{}:
+	default: // it was asked already
+	}
+}
+
 // compareRuns compares the last runs, as stored, with those before. A thousand reports take seconds to read, so a watch
 // does not wait for that before it begins.
 func (w *watch) compareRuns(ctx context.Context) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -132,4 +133,30 @@ func TestAHungStateDirectoryDoesNotHoldUpTheCalendar(t *testing.T) {
 
 	w.compareRuns(t.Context())
 	assert.Equal(t, 2, w.suites.list()[0].Comparison.Runs)
+}
+
+// A run that ended while the state directory hung is compared when the directory answers, not only after the next run.
+func TestARunThatEndedDuringAHangIsCompared(t *testing.T) {
+	runs := []config.Run{{Suite: "quick", Keep: 20}}
+	w := &watch{}
+	c := toRun(t, &runs, map[string]*watch{"s1": w})
+	w.shared = c.shared
+	for n := 1; n < 3; n++ {
+		require.NoError(t, c.state.KeepRun(ranAt("s1", at3(n)), 20))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w.uncompared = make(chan struct{}, 1)
+		go w.keepCompared(t.Context())
+		synctest.Wait()
+		answers := make(chan struct{})
+		require.True(t, guard.Hangs(c.state.do(t.Context(), time.Millisecond, func(state.Dir) error { <-answers; return nil })))
+		report := ranAt("s1", at3(3))
+		w.suites.end("quick", record.RunOK, report, nil)
+		c.keepReport(t.Context(), w, runs[0], report)
+		require.Nil(t, w.suites.list()[0].Comparison)
+		close(answers)
+		<-time.After(2 * busyRetry) // of the time of the bubble
+		require.NotNil(t, w.suites.list()[0].Comparison)
+		assert.Equal(t, 2, w.suites.list()[0].Comparison.Runs)
+	})
 }

@@ -50,6 +50,8 @@ type watch struct {
 	access *access
 	suites *suites
 	asked  chan ask // requests for rounds ahead of schedule
+	// uncompared has a value when a run has ended that could not be compared.
+	uncompared chan struct{}
 	// history has the figures for the plots of the status page. historySaved is when they were last saved, in
 	// nanoseconds since 1970.
 	history      history.History
@@ -119,7 +121,7 @@ const (
 
 func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	w := &watch{
-		spec: s, shared: shared, access: way, done: make(chan struct{}), asked: make(chan ask, askedAhead),
+		spec: s, shared: shared, access: way, done: make(chan struct{}), asked: make(chan ask, askedAhead), uncompared: make(chan struct{}, 1),
 		log:     shared.log.With("device", seen.device.Name, "id", s.ID),
 		changed: map[string]time.Time{},
 	}
@@ -179,7 +181,7 @@ func (w *watch) Run(ctx context.Context) {
 	defer close(w.done)
 	w.log.Info("watching", "path", w.spec.Path)
 	defer w.stop()
-	go w.compareRuns(ctx)
+	go w.keepCompared(ctx)
 	if w.spec.Unresolved { // discovery replaces this watch when the target answers
 		<-ctx.Done()
 		return
