@@ -180,12 +180,40 @@ func TestWhatWasLearnedOfATargetThatLeftIsStoredLater(t *testing.T) {
 	assert.Empty(t, s.gone)
 }
 
+// The report of a run of hours is not lost when the drive is pulled while the disk is full.
+func TestTheReportOfATargetThatLeftIsStoredLater(t *testing.T) {
+	d := newBench(t).discovery()
+	s := d.shared.state
+	report := ranAt("s1", at3(3))
+	require.NoError(t, s.KeepRun(report, 20))
+	blocked := filepath.Join(s.Dir.Dir(), "runs", "quick%20s1%2020261103T030000.000.json")
+	require.NoError(t, os.Chmod(blocked, 0o666)) // which is neither read nor overwritten
+	report.Node = "later"
+	s.keep(t.Context(), runsOf("s1"), mostReports, func(dir state.Dir) error { return dir.KeepRun(report, 20) })
+	for range 2 {
+		d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+		status, _ := s.status()
+		require.False(t, status.Success)
+	}
+	require.NoError(t, os.Chmod(blocked, 0o600))
+	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+	last, err := s.LastRuns("s1")
+	require.NoError(t, err)
+	assert.Equal(t, "later", last[0].Last.Node)
+	d.reconcile(t.Context(), context.WithoutCancel(t.Context()))
+	status, _ := s.status()
+	assert.True(t, status.Success, status.Error)
+	assert.Empty(t, s.owed)
+	assert.Empty(t, s.gone)
+}
+
 // While a disk is full, memory does not grow with the drives that come and go.
 func TestWhatWasLearnedOfTargetsThatLeftIsBounded(t *testing.T) {
 	s := newBench(t).discovery().shared.state
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir.Dir(), "targets"), nil, 0o600))
 	leave := func(id string) {
 		require.Error(t, s.saveTarget(t.Context(), saveTimeout, state.Target{ID: id}))
+		s.keep(t.Context(), runsOf(id), mostReports, func(state.Dir) error { return unix.ENOSPC })
 		s.forget(map[string]wanted{"here": {}})
 	}
 	require.Error(t, s.saveTarget(t.Context(), saveTimeout, state.Target{ID: "here"}))
@@ -198,6 +226,8 @@ func TestWhatWasLearnedOfTargetsThatLeftIsBounded(t *testing.T) {
 	assert.NotContains(t, s.unsaved, "z first")
 	assert.Contains(t, s.unsaved, "here")
 	assert.Len(t, s.unsaved, mostGone+1)
+	assert.Len(t, s.owed, mostGone)
+	assert.NotContains(t, s.owed, runsOf("z first"))
 
 	s.forget(map[string]wanted{"last": {}, "here": {}})
 	assert.NotContains(t, s.gone, "last", "it is back")

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,7 +33,7 @@ type storage struct {
 	problems map[string]error
 	// unsaved holds the states of targets that could not be saved, by id, until they are.
 	unsaved map[string]state.Target
-	// gone lists those of them that are gone, in the order in which they left.
+	// gone lists the targets that are gone and of which something is unsaved or owed, in the order in which they left.
 	gone []string
 	took time.Duration
 
@@ -229,14 +230,14 @@ func historyOf(id string) string { return "history of " + id }
 // mostReports is how many reports of runs on a target are kept in memory while they cannot be stored.
 const mostReports = 32
 
-// mostGone is how many states of targets that are gone are kept in memory while they cannot be stored.
+// mostGone is of how many targets that are gone something is kept in memory while it cannot be stored.
 const mostGone = 64
 
 // runsOf returns the id under which problems with the stored runs of a target are reported.
 func runsOf(id string) string { return "runs of " + id }
 
 // forget drops the problems of targets that are gone, because nothing else would report their end. What was learned of
-// them and could not be saved is kept for pay, and for their return.
+// them, and reports of their runs, that could not be stored are kept for pay. What was learned is also for their return.
 func (s *storage) forget(here map[string]wanted) {
 	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true, toldOf: true, goneOf: true, leftoversOf: true}
 	for id := range here {
@@ -244,22 +245,31 @@ func (s *storage) forget(here map[string]wanted) {
 	}
 	s.owing.Lock()
 	defer s.owing.Unlock()
-	maps.DeleteFunc(s.owed, func(id string, _ []func(state.Dir) error) bool { return !known[id] })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.noteGone(known)
-	maps.DeleteFunc(s.problems, func(id string, _ error) bool { return !known[id] && !slices.Contains(s.gone, id) })
+	for _, id := range s.gone {
+		known[id], known[runsOf(id)] = true, true
+	}
+	maps.DeleteFunc(s.owed, func(id string, _ []func(state.Dir) error) bool { return !known[id] })
+	maps.DeleteFunc(s.problems, func(id string, _ error) bool { return !known[id] })
 }
 
-// noteGone brings s.gone up to date, and drops the states of the targets that left first if there are too many. It needs
-// s.mu.
+// noteGone brings s.gone up to date, and drops what is kept of the targets that left first if there are too many. It needs
+// s.owing and s.mu.
 func (s *storage) noteGone(known map[string]bool) {
-	s.gone = slices.DeleteFunc(s.gone, func(id string) bool {
-		_, unsaved := s.unsaved[id]
-		return known[id] || !unsaved
-	})
-	for _, id := range slices.Sorted(maps.Keys(s.unsaved)) {
-		if !known[id] && !slices.Contains(s.gone, id) {
+	kept := map[string]bool{}
+	for id := range s.unsaved {
+		kept[id] = !known[id]
+	}
+	for subject := range s.owed {
+		if id, ofRuns := strings.CutPrefix(subject, runsOf("")); ofRuns {
+			kept[id] = !known[id]
+		}
+	}
+	s.gone = slices.DeleteFunc(s.gone, func(id string) bool { return !kept[id] })
+	for _, id := range slices.Sorted(maps.Keys(kept)) {
+		if kept[id] && !slices.Contains(s.gone, id) {
 			s.gone = append(s.gone, id)
 		}
 	}
