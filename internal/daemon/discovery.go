@@ -264,7 +264,7 @@ func (d *Daemon) stopAll() {
 func (d *Daemon) answerRequests(ctx context.Context) {
 	tidied := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.TidyRequests(time.Now()) })
 	names, err := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests)
-	d.shared.state.report(requestsOf, errors.Join(err, tidied))
+	problems := []error{err, tidied}
 	before := d.unleft
 	d.unanswered, d.unleft = nil, map[string]state.Answer{}
 	for _, name := range names {
@@ -275,12 +275,13 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 		r, err := through(ctx, d.shared.state, saveTimeout, func(s state.Dir) (state.Request, error) { return s.Request(name) })
 		if err != nil {
 			d.unanswered = append(d.unanswered, name)
-			d.shared.log.Error("request", "name", name, "err", err)
+			problems = append(problems, err)
 			continue
 		}
 		accepted, err := d.carryOut(ctx, r)
 		d.answered(ctx, name, r, accepted, err)
 	}
+	d.shared.state.report(requestsOf, errors.Join(problems...))
 }
 
 // carryOut carries out a request. It halts the watch of the target first, so that nothing else changes the stored

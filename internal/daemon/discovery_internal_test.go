@@ -127,6 +127,32 @@ func TestTheStateOfATargetThatLeftIsNoProblem(t *testing.T) {
 	assert.ElementsMatch(t, []string{"s2", runsOf("s2"), requestsOf}, left)
 }
 
+// A request that cannot be read is told until it is away, and keeps nobody from being answered.
+func TestARequestThatCannotBeRead(t *testing.T) {
+	d := newBench(t).discovery()
+	t.Cleanup(d.stopAll)
+	var names []string
+	for range 2 {
+		name, err := d.shared.state.Leave(state.Request{Target: "s1"})
+		require.NoError(t, err)
+		names = append(names, name)
+	}
+	unread := filepath.Join(d.shared.state.Dir.Dir(), "requests", names[0]+".json")
+	require.NoError(t, os.Chmod(unread, 0o666))
+	d.answerRequests(t.Context())
+	_, warnings := d.shared.state.status()
+	require.Len(t, warnings, 1)
+	assert.Contains(t, warnings[0].Text, unread)
+	assert.False(t, d.asked(t.Context()))
+	left, err := d.shared.state.Requests()
+	require.NoError(t, err)
+	assert.Equal(t, names[:1], left)
+	require.NoError(t, os.Remove(unread))
+	d.answerRequests(t.Context())
+	_, warnings = d.shared.state.status()
+	assert.Empty(t, warnings)
+}
+
 // What could not be stored is stored once that is possible, in the order in which it happened. The next run, or the next
 // verdict to tell Kubernetes, may be weeks away.
 func TestWhatCouldNotBeKeptIsKeptLater(t *testing.T) {

@@ -238,7 +238,7 @@ func TestMigrationKeepsEveryFile(t *testing.T) {
 		_, found, err := state.Unwrap(text)
 		require.NoError(t, err, f)
 		assert.True(t, found, f)
-		_, err = old.Names(filepath.Dir(f))
+		err = old.LoadEach(filepath.Dir(f), func() any { return new(any) }, func(any) {})
 		require.ErrorIs(t, err, store.ErrNewer, f)
 	}
 }

@@ -58,7 +58,9 @@ func (d Dir) runsOf(id string) ([]string, error) {
 // runsNamed lists the reports with wanted names, sorted. It does not read them: a node may have thousands. Reports of
 // the future come first: a clock that was ahead dated them, so they are the oldest.
 func (d Dir) runsNamed(wanted func(name string) bool) ([]string, error) {
-	names, err := d.NamesByFile(kindRuns, wanted)
+	names, err := d.Names(kindRuns)
+	names = slices.DeleteFunc(names, func(name string) bool { return !wanted(name) })
+	slices.Sort(names)
 	now := time.Now().UTC().Format(startFormat)
 	var future, past []string
 	for _, name := range names {

@@ -284,8 +284,9 @@ func isValue(name string) bool {
 	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
 }
 
-// Names returns the names of all values of a kind, sorted by file. The error joins the problems of files that could not
-// be interpreted; the other names are returned all the same.
+// Names returns the names of all values of a kind, sorted by file. It takes them from the names of the files, and reads
+// only those files whose names are too long to tell. It sets the damaged ones of these aside, as nobody could load them.
+// The error joins their *DamagedErrors and all other read errors; the other names are returned all the same.
 func (s *Store) Names(kind string) ([]string, error) {
 	paths, err := s.values(kind)
 	if err != nil {
@@ -327,23 +328,18 @@ func (s *Store) values(kind string) ([]string, error) {
 	return paths, nil
 }
 
-// NamesByFile returns the wanted names of values of a kind, sorted. It takes them from the names of the files, and reads
-// only those files whose names are too long to tell. It sets the damaged ones of these aside, as nobody could load them.
-// The error joins their *DamagedErrors and all other read errors.
-func (s *Store) NamesByFile(kind string, wanted func(name string) bool) ([]string, error) {
-	paths, err := s.values(kind)
-	problems := []error{err}
+func (s *Store) namesOf(kind string, paths []string) ([]string, error) {
 	var names []string
+	var problems []error
 	for _, path := range paths {
 		name, err := s.nameIn(path, kind)
 		switch {
-		case err == nil && wanted(name) && s.pathOf(kind, name) == path:
+		case err == nil && s.pathOf(kind, name) == path: // a copy has a name that no value has
 			names = append(names, name)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			problems = append(problems, fmt.Errorf("list %s: %w", kind, err))
 		}
 	}
-	slices.Sort(names)
 	return names, errors.Join(problems...)
 }
 
@@ -367,21 +363,6 @@ func nameOf(file string) (name string, told bool) {
 	}
 	name, err := url.PathUnescape(file)
 	return name, err == nil && len(file) < maxNameBytes
-}
-
-func (s *Store) namesOf(kind string, paths []string) ([]string, error) {
-	var names []string
-	var problems []error
-	for _, path := range paths {
-		e, err := s.readEnvelope(path, kind)
-		switch {
-		case err == nil:
-			names = append(names, e.Name)
-		case !errors.Is(err, fs.ErrNotExist):
-			problems = append(problems, fmt.Errorf("list %s: %w", kind, err))
-		}
-	}
-	return names, errors.Join(problems...)
 }
 
 // Remove removes the value of the given kind and name; it is no error if there is none.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -193,49 +192,32 @@ func TestNamesOfAnyKind(t *testing.T) {
 	assert.Empty(t, got, "another kind")
 }
 
-func TestNamesSaysWhatItCannotRead(t *testing.T) {
-	s := open(t)
-	bad, _ := one(t, s, "bad", some(1))
-	require.NoError(t, s.Save(kind, "good", some(2)))
-	require.NoError(t, os.WriteFile(bad, []byte("{}"), 0o600))
-	names, err := s.Names(kind)
-	assert.Equal(t, []string{"good"}, names)
-	var damaged *store.DamagedError
-	require.ErrorAs(t, err, &damaged)
-	assert.Equal(t, bad, damaged.Path)
-	assert.Empty(t, damaged.SetAside, "who only looks moves nothing")
-	assert.FileExists(t, bad)
-}
-
 // There may be thousands of files, and reading them takes long.
-func TestNamesByFileReadsOnlyWhatItMust(t *testing.T) {
+func TestNamesReadsOnlyWhatItMust(t *testing.T) {
 	s := open(t)
 	names := []string{"", "%", ".hidden", "a b", "b", "file:/srv/µ", strings.Repeat("long/", 100), strings.Repeat("long/", 100) + "er", strings.Repeat("x", 180)}
 	for i, name := range names {
 		require.NoError(t, s.Save(kind, name, some(i)))
 	}
-	all := func(string) bool { return true }
-	got, err := s.NamesByFile(kind, all)
-	require.NoError(t, err)
-	assert.ElementsMatch(t, names, got)
-	assert.True(t, slices.IsSorted(got))
-	got, err = s.NamesByFile(kind, func(name string) bool { return strings.HasSuffix(name, "er") || name == "a b" })
-	require.NoError(t, err)
-	assert.Equal(t, []string{"a b", names[7]}, got)
-
-	// A copy has a name that no value has.
-	require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), kind, "c d.json"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), kind, "c d.json"), nil, 0o600)) // a copy has a name that no value has
+	for _, list := range []func(string) ([]string, error){s.Names, s.NamesByAge} {
+		got, err := list(kind)
+		require.NoError(t, err)
+		assert.ElementsMatch(t, names, got)
+	}
 	for file := range tree(t, filepath.Join(s.Dir(), kind)) {
 		require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), kind, file), []byte("{"), 0o600))
 	}
-	got, err = s.NamesByFile(kind, all)
+	got, err := s.Names(kind)
 	assert.ElementsMatch(t, names[:6], got, "they are not read")
 	damaged := new(store.DamagedError)
 	require.ErrorAs(t, err, &damaged)
 	assert.FileExists(t, damaged.SetAside, "nobody could load them by name")
-	got, err = s.NamesByFile(kind, all)
-	require.NoError(t, err)
-	assert.ElementsMatch(t, names[:6], got)
+	for _, list := range []func(string) ([]string, error){s.Names, s.NamesByAge} {
+		got, err = list(kind)
+		require.NoError(t, err)
+		assert.ElementsMatch(t, names[:6], got)
+	}
 }
 
 func TestEveryCutIsNoticed(t *testing.T) {
@@ -342,8 +324,6 @@ func TestNewerFilesStay(t *testing.T) {
 	require.ErrorContains(t, err, "version 2, and this ssdprobe knows 1")
 	assert.False(t, found)
 	require.ErrorIs(t, s.Save(kind, "x", some(2)), store.ErrNewer)
-	_, err = s.Names(kind)
-	require.ErrorIs(t, err, store.ErrNewer)
 	assert.Equal(t, map[string]string{"x.json": newer}, tree(t, filepath.Dir(path)))
 
 	require.NoError(t, os.Rename(path, path+".away"))
