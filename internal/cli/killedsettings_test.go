@@ -11,6 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -58,6 +62,30 @@ func TestSettingsComeBackWhenARunIsKilled(t *testing.T) {
 			assert.Regexp(t, `restored after a run: write cache of .* is on again, since `, next.stderr)
 		})
 	}
+}
+
+// A drive that was pulled, and whose settings nobody can restore therefore, keeps no run from the others.
+func TestSettingsOfADriveThatIsGoneHoldUpNoRun(t *testing.T) {
+	t.Parallel()
+	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
+	d, err := device.Find(sysfs.FS{}, loop.Path)
+	require.NoError(t, err)
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	leave := func(id string) {
+		require.NoError(t, dir.Save("settings", id, map[string]any{
+			"version": 1, "device_id": id, "entries": []map[string]any{{"setting": settings.WriteCache, "was": "unknown"}},
+		}))
+	}
+	args := []string{"run", "--config", calm(t), "--state-dir", dir.Dir(), "-t", loop.Path, "--rounds", "1", "--probe", "read-4k"}
+	leave("gone")
+	got := ssdprobe(t, args...)
+	assert.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stderr, "not restored after a run: restore settings: find device gone")
+	leave(d.ID)
+	got = ssdprobe(t, args...)
+	assert.Equal(t, 1, got.code, "it would be measured with settings that are not its own")
+	assert.Contains(t, got.stderr, "restore write cache of "+d.Name)
 }
 
 // restorerOf finds the process that restores what a run has changed, in /proc.

@@ -295,7 +295,7 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	for _, left := range kept.left {
 		progress.note(left + " was left by a run that was killed, or belongs to one that is still going on; remove it when you do not need it")
 	}
-	if err := restorePending(ctx, host, dir.Store, progress.note); err != nil {
+	if err := restorePending(ctx, host, dir.Store, subjects, progress.note); err != nil {
 		return err
 	}
 	sessions, err := run.BeginAll(ctx, subjects, func(subject measure.Subject) run.Options {

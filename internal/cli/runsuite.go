@@ -135,11 +135,19 @@ func (k checked) subjects(ctx context.Context, host sysfs.FS) ([]measure.Subject
 	return all, nil
 }
 
-// restorePending restores the settings that a killed run left changed.
-func restorePending(ctx context.Context, host sysfs.FS, state *store.Store, note func(string)) error {
-	restored, err := settings.RestorePending(ctx, settings.Options{FS: host, Store: state, OpenNVMe: nvme.Open})
-	for _, text := range restored {
+// restorePending restores the settings that a killed run left changed. If that fails on a device that is not measured,
+// such as one that was pulled since, it is only noted.
+func restorePending(ctx context.Context, host sysfs.FS, state *store.Store, subjects []measure.Subject, note func(string)) error {
+	told, left, err := settings.RestorePending(ctx, settings.Options{FS: host, Store: state, OpenNVMe: nvme.Open})
+	for _, text := range told {
 		note("restored after a run: " + text)
+	}
+	for id, why := range left {
+		if ctx.Err() != nil || slices.ContainsFunc(subjects, func(s measure.Subject) bool { return s.Device.ID == id }) {
+			err = errors.Join(err, why)
+		} else {
+			note("not restored after a run: " + why.Error())
+		}
 	}
 	return err
 }

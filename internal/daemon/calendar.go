@@ -61,9 +61,12 @@ type calendar struct {
 
 // restoreSettings restores the device settings that a run left changed because its process was killed.
 func (c *calendar) restoreSettings(ctx context.Context) {
-	restored, err := settings.RestorePending(ctx, settings.Options{FS: c.fs, Store: c.state.Store, OpenNVMe: nvme.Open})
-	for _, what := range restored {
+	told, left, err := settings.RestorePending(ctx, settings.Options{FS: c.fs, Store: c.state.Store, OpenNVMe: nvme.Open})
+	for _, what := range told {
 		c.log.Warn("restored a setting that a killed run had left changed", "setting", what)
+	}
+	for id, why := range left {
+		c.log.Error("settings that a killed run has changed are not restored", "id", id, "err", why)
 	}
 	if err != nil {
 		c.log.Error("restore the settings that a run had changed", "err", err)

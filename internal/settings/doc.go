@@ -12,5 +12,5 @@
 //	defer session.Restore()
 //	err = session.Set(ctx, settings.WriteCache, "off")
 //
-// and at every start: restored, err := settings.RestorePending(ctx, options).
+// and at every start: told, left, err := settings.RestorePending(ctx, options).
 package settings

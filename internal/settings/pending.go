@@ -20,25 +20,30 @@ const Patience = 2 * time.Minute
 // RestorePending restores the settings of all devices that a killed process left
 // changed because its companion was killed too. It does not touch settings changed by
 // processes that still run. It returns one sentence for each restored setting,
-// including those that Guard has restored since the last call. The error joins what
-// could not be restored, which the next call tries again. The daemon and every run call
-// it when they start.
+// including those that Guard has restored since the last call, and why those of a device
+// could not be restored, by its identity: the next call tries again. The daemon and every
+// run call it when they start. The error is about the state directory.
 //
 // A device that hangs delays no other, and is given up after Patience, or when ctx ends. Its
 // settings are restored when it answers, which the next call tells.
-func RestorePending(ctx context.Context, o Options) ([]string, error) {
+func RestorePending(ctx context.Context, o Options) (told []string, left map[string]error, err error) {
 	ids, err := guard.Do(ctx, &guard.Guard{}, Patience, func(context.Context) ([]string, error) { return o.pending() })
-	problems := []error{unanswered(ctx, err, "restore settings: the state directory")}
-	told, failed := make([][]string, len(ids)), make([]error, len(ids))
+	left = map[string]error{}
+	var mu sync.Mutex
 	var all sync.WaitGroup
-	for i, id := range ids {
+	for _, id := range ids {
 		all.Go(func() {
 			texts, err := guard.Do(ctx, &guard.Guard{}, Patience, func(ctx context.Context) ([]string, error) { return o.restorePending(ctx, id) })
-			told[i], failed[i] = texts, unanswered(ctx, err, fmt.Sprintf("restore settings of %s: the device or the state directory", id))
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, texts...)
+			if err != nil {
+				left[id] = unanswered(ctx, err, fmt.Sprintf("restore settings of %s: the device or the state directory", id))
+			}
 		})
 	}
 	all.Wait()
-	return slices.Concat(told...), errors.Join(append(problems, failed...)...)
+	return told, left, unanswered(ctx, err, "restore settings: the state directory")
 }
 
 // pending returns the devices of which something is to be restored or told. Damaged files are set
