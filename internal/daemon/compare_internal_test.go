@@ -64,6 +64,18 @@ func TestAWatchBeginsBeforeItsRunsAreCompared(t *testing.T) {
 	assert.Equal(t, runs[0].Comparison, after.suites.list()[0].Comparison, "nor reads all again")
 }
 
+// While the state directory is full, a reload does not show the run before the last one, as if that had not been.
+func TestTheLastRunOutlivesAReload(t *testing.T) {
+	d := newBench(t).discovery()
+	require.NoError(t, d.shared.state.KeepRun(ranAt("s1", at3(1)), 20))
+	s := spec{Target: measure.Target{ID: "s1", Path: "/dev/sda"}, Unresolved: true}
+	w := newWatch(s, sighting{device: sata()}, newAccess(), d.shared)
+	w.suites.end("quick", record.RunShort, ranAt("s1", at3(2)), errQuietBegins) // and it is not stored
+	after := newWatch(s, sighting{device: sata()}, w.access, d.shared)
+	after.countOn(w)
+	assert.Equal(t, w.suites.list(), after.suites.list())
+}
+
 // A watch that is started compares its runs by itself.
 func TestAWatchThatRunsComparesItsRuns(t *testing.T) {
 	d := newBench(t).discovery()

@@ -102,14 +102,16 @@ func (s *suites) compared(c record.RunStatus) {
 	}
 }
 
-// countOn continues the counters of those before, and takes over how their last runs compare.
+// countOn continues the counters of those before, and takes over what is known of their last runs: the state directory may
+// not have their reports yet.
 func (s *suites) countOn(before *suites) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, r := range before.list() {
-		s.mu.Lock()
-		s.of(r.Suite).Outcomes = r.Outcomes
-		s.mu.Unlock()
+		status := s.of(r.Suite)
+		status.Outcomes, status.Problem = r.Outcomes, r.Problem
 		if r.Last != nil {
-			s.compared(r)
+			status.Last, status.Comparison, status.Complete = r.Last, r.Comparison, r.Complete
 		}
 	}
 }
