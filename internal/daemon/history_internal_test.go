@@ -64,6 +64,21 @@ func TestAHistoryIsSavedAfterTheClockWasSetBack(t *testing.T) {
 	assert.True(t, w.historyIsDue(now.AddDate(0, -1, 0)))
 }
 
+// While the state directory is full, and nothing is stored therefore, a reload loses no plots.
+func TestAHistoryOutlivesAReload(t *testing.T) {
+	w := quietWatch(t)
+	key := history.Key{Source: "read-4k", Figure: history.P50}
+	w.history.Add(key, time.Now(), 1, 1)
+	after := newWatch(w.spec, sighting{}, w.access, w.shared)
+	after.countOn(w)
+	assert.Len(t, after.history.Points(key, history.Hour(), time.Now()), 1)
+
+	w.unread.Store(true) // it began anew, and a directory that can be read now has more
+	again := newWatch(w.spec, sighting{}, w.access, w.shared)
+	again.countOn(w)
+	assert.Empty(t, again.history.Keys())
+}
+
 // Only the plots are lost.
 func TestAHistoryThatMakesNoSenseIsSetAside(t *testing.T) {
 	path := t.TempDir()

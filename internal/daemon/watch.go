@@ -151,7 +151,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 }
 
 // countOn continues the counters of the watch that w replaces: neither a reload nor a request of the command line
-// looks like a restart to those who read the metrics.
+// looks like a restart to those who read the metrics or the plots.
 func (w *watch) countOn(before *watch) {
 	before.mu.Lock()
 	defer before.mu.Unlock()
@@ -167,6 +167,9 @@ func (w *watch) countOn(before *watch) {
 		p.status.Probe, p.status.Rounds, p.status.Errors = p.probe, maps.Clone(b.status.Rounds), maps.Clone(b.status.Errors)
 	}
 	w.suites.countOn(before.suites)
+	if !before.unread.Load() { // otherwise it began anew
+		_ = w.history.Restore(before.history.State(time.Now())) // what is stored may be older, and stays if that makes no sense
+	}
 }
 
 // newTracker returns an empty tracker for a probe.
