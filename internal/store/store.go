@@ -199,7 +199,7 @@ func (s *Store) Load(kind, name string, v any) (bool, error) {
 }
 
 // LoadEach reads all values of a kind in the order of their files. For each file, it reads into what newValue returns
-// and then passes that to take. Damaged files are set aside. The error joins their *DamagedErrors and all other read
+// and then passes that to take. It leaves out copies of files. Damaged files are set aside. The error joins their *DamagedErrors and all other read
 // errors.
 func (s *Store) LoadEach(kind string, newValue func() any, take func(v any)) error {
 	paths, err := s.values(kind)
@@ -209,6 +209,9 @@ func (s *Store) LoadEach(kind string, newValue func() any, take func(v any)) err
 	var problems []error
 	for _, path := range paths {
 		e, err := s.readEnvelope(path, kind)
+		if err == nil && s.pathOf(kind, e.Name) != path { // the value may have changed since it was copied
+			continue
+		}
 		v := newValue()
 		found, err := s.unpack(path, kind, e, err, v)
 		problems = append(problems, err)

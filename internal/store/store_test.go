@@ -220,6 +220,17 @@ func TestNamesReadsOnlyWhatItMust(t *testing.T) {
 	}
 }
 
+// A backup that somebody has made beside a file is no second value, nor does its old content count.
+func TestCopiesAreNoValues(t *testing.T) {
+	s := open(t)
+	path, text := one(t, s, "x", some(1))
+	require.NoError(t, os.WriteFile(strings.TrimSuffix(path, ".json")+"-before.json", []byte(text), 0o600))
+	require.NoError(t, s.Save(kind, "x", some(2)))
+	var all []value
+	require.NoError(t, s.LoadEach(kind, func() any { return new(value) }, func(v any) { all = append(all, *v.(*value)) }))
+	assert.Equal(t, []value{some(2)}, all)
+}
+
 func TestEveryCutIsNoticed(t *testing.T) {
 	s := open(t)
 	path, text := one(t, s, "x", some(5))
