@@ -133,6 +133,27 @@ func TestDriftReplayFromPrometheus(t *testing.T) {
 	assert.Contains(t, got.stderr, "connection refused")
 }
 
+// Thanos answers even while one of its stores is down. What is judged without the rest of the history may be wrong.
+func TestDriftReplayOfAnIncompleteAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		query, kind, result, warnings := r.FormValue("query"), "matrix", "", `["store b is away"]`
+		switch {
+		case strings.HasPrefix(query, "last_over_time("):
+			kind, warnings = "vector", `["store c is away"]`
+			result = `{"metric": {"instance": "a:1", "device": "nvme0n1", "id": "eui.1", "model": "X"}, "value": [3600, "1"]}`
+		case strings.Contains(query, "ssdprobe_probe_"):
+			result = `{"metric": {"device": "nvme0n1"}, "values": [[600, "0.0001"]]}`
+		}
+		fmt.Fprintf(w, `{"status": "success", "warnings": %s, "data": {"resultType": %q, "result": [%s]}}`, warnings, kind, result)
+	}))
+	defer server.Close()
+	for _, form := range []string{"text", "json", "jsonl"} {
+		got := in("drift", "replay", "--prometheus", server.URL, "--instance", "a:1", "--start", "0", "--end", "3600", "--output", form)
+		require.Equal(t, 0, got.code, got.stderr)
+		assert.Equal(t, "the answer may be incomplete: store b is away\nthe answer may be incomplete: store c is away\n", got.stderr, form)
+	}
+}
+
 // What Prometheus does not have is not taken for a drive without drift, in whatever form that is printed.
 func TestDriftReplayOfWhatPrometheusLacks(t *testing.T) {
 	knows := false // the drive, but no round of it

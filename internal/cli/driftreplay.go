@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -220,22 +222,7 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 	case len(files) == 1 && o.prometheus != "":
 		return usage(errors.New("--prometheus: cannot be given with a file"))
 	case o.prometheus != "":
-		q, err := o.query(time.Now())
-		if err != nil {
-			return usage(err)
-		}
-		client, err := o.server.client()
-		if err != nil {
-			return err
-		}
-		drives, err := replay.PrometheusDrives(ctx, client, q)
-		if err == nil {
-			err = a.printReplay(ctx, drives, settings, o.form)
-		}
-		if errors.Is(err, replay.ErrEmpty) {
-			err = q.NothingFound()
-		}
-		return cured("--prometheus", err)
+		return a.replayPrometheus(ctx, settings, o)
 	}
 	if info, err := os.Stat(files[0]); err == nil && info.IsDir() {
 		return a.replayFolder(ctx, files[0], settings, o.form)
@@ -251,6 +238,28 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 	}
 	name := strings.TrimSuffix(filepath.Base(files[0]), ".csv")
 	return emptiness(files[0], a.printReplay(ctx, one(name, history), settings, o.form))
+}
+
+// replayPrometheus replays what a server recorded. What the server warns of is told once all is printed, whatever the form.
+func (a *app) replayPrometheus(ctx context.Context, settings drift.Settings, o replayOptions) error {
+	q, err := o.query(time.Now())
+	if err != nil {
+		return usage(err)
+	}
+	client, err := o.server.client()
+	if err != nil {
+		return err
+	}
+	doubts := map[string]bool{}
+	q.Doubt = func(warning string) { doubts[warning] = true }
+	drives, err := replay.PrometheusDrives(ctx, client, q)
+	if err == nil {
+		err = a.printReplay(ctx, drives, settings, o.form)
+	}
+	if errors.Is(err, replay.ErrEmpty) {
+		err = q.NothingFound()
+	}
+	return errors.Join(a.tellDoubts(slices.Sorted(maps.Keys(doubts))), cured("--prometheus", err))
 }
 
 // emptiness names what was read if there is nothing in it.

@@ -106,7 +106,16 @@ func (a *app) fleet(ctx context.Context, o fleetOptions) error {
 		})
 	}
 	if o.form == outputCSV {
-		return f.CSV(a.stdout)
+		return errors.Join(f.CSV(a.stdout), a.tellDoubts(f.Problems)) // the table has no place for them
 	}
 	return a.show(o.form, f, func(w io.Writer) error { return f.Text(w, o.all) })
+}
+
+// tellDoubts tells the warnings of a server about what was printed.
+func (a *app) tellDoubts(warnings []string) error {
+	var errs []error
+	for _, w := range warnings {
+		errs = append(errs, tell(a.stderr, "the answer may be incomplete: %s\n", w))
+	}
+	return errors.Join(errs...)
 }

@@ -89,6 +89,22 @@ func TestFleetThroughPrometheus(t *testing.T) {
 	assert.Contains(t, ever.stderr, `--since: "0s" is too short; want more, e.g. 1d`)
 }
 
+// A CSV has no place for the warnings of a server, and a missing line shows nowhere.
+func TestFleetTellsThatACSVIsIncomplete(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		result := ""
+		if strings.Contains(r.FormValue("query"), "(ssdprobe_drive_health) == 1") && !strings.Contains(r.FormValue("query"), "unless") {
+			result = `{"metric": {"instance": "a:1", "device": "nvme0n1", "id": "eui.1", "state": "healthy"}, "value": [3600, "1"]}`
+		}
+		fmt.Fprintf(w, `{"status": "success", "warnings": ["store b is away"], "data": {"resultType": "vector", "result": [%s]}}`, result)
+	}))
+	defer server.Close()
+	got := in("fleet", "--prometheus", server.URL, "--output", "csv")
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Equal(t, 2, strings.Count(got.stdout, "\n"), got.stdout)
+	assert.Equal(t, "the answer may be incomplete: store b is away\n", got.stderr)
+}
+
 // A proxy in front of Prometheus uses TLS with its own certificate and requires a token.
 func TestFleetBehindAProxy(t *testing.T) {
 	server, err := url.Parse(fleetServer(t))

@@ -64,14 +64,15 @@ func newServer(address string, client *http.Client, answerBytes int64) (Server, 
 	return Server{address, promv1.NewAPI(server)}, nil
 }
 
-// Range queries the samples of a time range. The query is sent by POST, as it may be long.
-func (s Server) Range(ctx context.Context, query string, from, to time.Time, step time.Duration) (model.Matrix, error) {
-	answer, _, _, err := s.api.QueryRange(ctx, query, promv1.Range{Start: from, End: to, Step: step})
-	return as[model.Matrix](s, answer, err)
+// Range queries the samples of a time range. The query is sent by POST, as it may be long. warnings say what may be
+// missing: Thanos answers even while one of its stores is down.
+func (s Server) Range(ctx context.Context, query string, from, to time.Time, step time.Duration) (found model.Matrix, warnings []string, err error) {
+	answer, said, _, err := s.api.QueryRange(ctx, query, promv1.Range{Start: from, End: to, Step: step})
+	found, err = as[model.Matrix](s, answer, err)
+	return found, said, err
 }
 
-// Now queries the samples at a time. warnings say what may be missing: Thanos answers even while one of its stores is
-// down.
+// Now queries the samples at a time. warnings are those of Range.
 func (s Server) Now(ctx context.Context, query string, at time.Time) (found model.Vector, warnings []string, err error) {
 	answer, said, _, err := s.api.Query(ctx, query, at)
 	found, err = as[model.Vector](s, answer, err)

@@ -22,7 +22,7 @@ func TestAnEndlessAnswerIsRefused(t *testing.T) {
 	defer endless.Close()
 	s, err := newServer(endless.URL, endless.Client(), 1<<20)
 	require.NoError(t, err)
-	_, err = s.Range(t.Context(), "up", time.Unix(0, 0), time.Unix(60, 0), time.Minute)
+	_, _, err = s.Range(t.Context(), "up", time.Unix(0, 0), time.Unix(60, 0), time.Minute)
 	assert.EqualError(t, err, endless.URL+": the answer is longer than 1048576 bytes")
 }
 
@@ -33,9 +33,9 @@ func TestOnlyAReasonInWordsIsQuoted(t *testing.T) {
 	defer other.Close()
 	s, err := newServer(other.URL, other.Client(), 1<<20)
 	require.NoError(t, err)
-	_, err = s.Range(t.Context(), "up", time.Unix(0, 0), time.Unix(60, 0), time.Minute)
+	_, _, err = s.Range(t.Context(), "up", time.Unix(0, 0), time.Unix(60, 0), time.Minute)
 	require.EqualError(t, err, other.URL+": it answers 404 Not Found")
 	body = "404 page not found\n"
-	_, err = s.Range(t.Context(), "up", time.Unix(0, 0), time.Unix(60, 0), time.Minute)
+	_, _, err = s.Range(t.Context(), "up", time.Unix(0, 0), time.Unix(60, 0), time.Minute)
 	assert.EqualError(t, err, other.URL+": it answers 404 Not Found (404 page not found)")
 }

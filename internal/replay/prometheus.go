@@ -45,6 +45,18 @@ type Query struct {
 	// others; empty when not recorded. With node_exporter:
 	// rate(node_disk_io_time_seconds_total{device="nvme0n1"}[5m]).
 	Utilisation string
+	// Doubt is called with each warning of the server: its answer may lack a part of the history. It may be nil.
+	Doubt func(warning string)
+}
+
+// doubts passes on warnings of the server.
+func (q Query) doubts(warnings []string) {
+	if q.Doubt == nil {
+		return
+	}
+	for _, w := range warnings {
+		q.Doubt(w)
+	}
 }
 
 // drives names the drives that the query is about: "nvme0n1 on stor-07:10040".
@@ -218,9 +230,16 @@ func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Sample, er
 	return list, nil
 }
 
+// series returns the series of a query.
+func (p *Prometheus) series(ctx context.Context, query string, from, to time.Time) (model.Matrix, error) {
+	found, warnings, err := p.server.Range(ctx, query, from, to, p.query.Step)
+	p.query.doubts(warnings)
+	return found, err
+}
+
 // one returns the samples, by unix milliseconds, of a query that yields at most one series at any time.
 func (p *Prometheus) one(ctx context.Context, query string, from, to time.Time) (map[int64]float64, error) {
-	series, err := p.server.Range(ctx, query, from, to, p.query.Step)
+	series, err := p.series(ctx, query, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +286,7 @@ func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Sample
 		"ssdprobe_device_info":            {"model", "firmware", "transport"},
 		"ssdprobe_device_conditions_info": {"scheduler", "governor", "kernel", "write_cache", "numa_node"},
 	} {
-		series, err := p.server.Range(ctx, p.selector(metric), from, to, p.query.Step)
+		series, err := p.series(ctx, p.selector(metric), from, to)
 		if err != nil {
 			return err
 		}

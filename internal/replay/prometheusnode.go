@@ -119,6 +119,7 @@ func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
 // over returns the last value of each series that existed in the time of the query.
 func (p *Prometheus) over(ctx context.Context, selector string) (model.Vector, error) {
 	span := max(1, int64(p.query.To.Sub(p.query.From)/time.Second))
-	found, _, err := p.server.Now(ctx, fmt.Sprintf("last_over_time(%s[%ds])", selector, span), p.query.To)
+	found, warnings, err := p.server.Now(ctx, fmt.Sprintf("last_over_time(%s[%ds])", selector, span), p.query.To)
+	p.query.doubts(warnings)
 	return found, err
 }
