@@ -194,8 +194,14 @@ func (a *app) recordings(ctx context.Context, from daemonOf) (report.RecordingLi
 		return list, err
 	}
 	if from.url != "" || !readable(filepath.Join(c.StateDir, "recordings")) {
-		err := from.askFor(ctx, c, &list, "/api/v1/recordings")
-		return list, err
+		answer := list
+		if err := from.askFor(ctx, c, &answer, "/api/v1/recordings"); err != nil {
+			return list, err
+		}
+		if err := checkHeads(slices.Concat(answer.Recordings, answer.Unfinished)...); err != nil {
+			return list, err
+		}
+		return answer, nil
 	}
 	dir, err := openExisting(c.StateDir)
 	if err != nil {
@@ -224,7 +230,23 @@ func (o daemonOf) unfinished(ctx context.Context, dir state.Dir) ([]record.Recor
 	if err = o.ask(ctx, &list, urls[0], "/api/v1/recordings"); errors.Is(err, unix.ECONNREFUSED) {
 		return nil, nil
 	}
-	return list.Unfinished, err
+	if err == nil {
+		err = checkHeads(list.Unfinished...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list.Unfinished, nil
+}
+
+// checkHeads returns an error if one of the heads in an answer is none: what has answered is not a daemon of ssdprobe.
+func checkHeads(heads ...record.RecordingHead) error {
+	for _, h := range heads {
+		if err := h.Check(); err != nil {
+			return fmt.Errorf("not an answer of ssdprobe: %w", err)
+		}
+	}
+	return nil
 }
 
 // recording returns the recording with an id, or the one in a file.
@@ -241,7 +263,9 @@ func (a *app) recording(ctx context.Context, stdin io.Reader, which string, from
 		return rec, err
 	}
 	if from.url != "" || !readable(filepath.Join(c.StateDir, "recordings")) {
-		err = from.askFor(ctx, c, &rec, "/api/v1/recordings", which)
+		if err = from.askFor(ctx, c, &rec, "/api/v1/recordings", which); err == nil {
+			err = checkHeads(rec.RecordingHead)
+		}
 		return rec, err
 	}
 	dir, err := openExisting(c.StateDir)

@@ -2,6 +2,9 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -19,6 +22,30 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
+
+// Something else answers at the address, or the file was edited.
+func TestRecordOfWhatIsNoRecording(t *testing.T) {
+	answer := ""
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
+	defer other.Close()
+	for name, c := range map[string]struct {
+		args   []string
+		answer string
+	}{
+		"one":            {[]string{"show", "x"}, "{}"},
+		"one as a page":  {[]string{"show", "x", "--output", "html"}, "{}"},
+		"a list":         {[]string{"list"}, `{"recordings": [{}]}`},
+		"one being made": {[]string{"list"}, `{"unfinished": [{}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer = c.answer
+			got := in(append(append([]string{"record"}, c.args...), "--url", other.URL)...)
+			assert.Equal(t, 1, got.code)
+			assert.Equal(t, "ssdprobe: not an answer of ssdprobe: a recording without a trigger\n", got.stderr)
+			assert.Empty(t, got.stdout)
+		})
+	}
+}
 
 // Somebody requests a recording, and the daemon is stopped in the minute after. What was recorded can be shown,
 // exported and shown again.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"slices"
 	"time"
 )
@@ -22,6 +23,14 @@ type RecordingHead struct {
 	Cut string `json:"cut,omitempty"`
 	// Bytes is the size of the exported recording; 0 in the export itself, which cannot know its size.
 	Bytes int64 `json:"bytes,omitempty"`
+}
+
+// Check returns an error for what is not the head of a recording: each was made for a reason.
+func (h RecordingHead) Check() error {
+	if len(h.Triggers) == 0 {
+		return errors.New("a recording without a trigger")
+	}
+	return nil
 }
 
 // Trigger is a reason why a recording was made.

@@ -150,6 +150,9 @@ func decode(r io.Reader) (rec record.Recording, err error) {
 	case h.Version < 1 || h.Version > version:
 		return rec, fmt.Errorf("its version is %d, and this ssdprobe knows 1 to %d", h.Version, version)
 	}
+	if err := h.Check(); err != nil {
+		return rec, fmt.Errorf("its first line: %w", err)
+	}
 	rec = record.Recording{RecordingHead: h.RecordingHead, Host: []record.HostSecond{}, Devices: []record.DeviceRecording{}, Idle: h.Idle}
 	for _, device := range h.Devices {
 		rec.Devices = append(rec.Devices, record.DeviceRecording{Device: device})

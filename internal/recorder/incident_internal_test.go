@@ -253,13 +253,14 @@ func TestFilesThatMakeNoSense(t *testing.T) {
 		require.NoError(t, z.Close())
 		return b.String()
 	}
-	const first = `{"format":"ssdprobe/recording","version":1,"devices":[{"id":"a"}]}` + "\n"
+	const first = `{"format":"ssdprobe/recording","version":1,"triggers":[{"kind":"request"}],"devices":[{"id":"a"}]}` + "\n"
 	for want, text := range map[string]string{
 		"gzip: invalid header": "plain text",
 		"unexpected EOF":       zipped(first + strings.Repeat(`{"about":"host"}`+"\n", 100))[:60],
 		"its first line":       zipped("x"),
 		`its format is "x"`:    zipped(`{"format":"x"}`),
 		"its version is 2":     zipped(`{"format":"ssdprobe/recording","version":2}`),
+		"its first line: a recording without a trigger":   zipped(`{"format":"ssdprobe/recording","version":1}`),
 		`line 2: the device "b" is not in the first line`: zipped(first + `{"about":"second","id":"b"}`),
 		"line 3: ": zipped(first + "{\"about\":\"host\"}\n{\"about\":"),
 	} {
