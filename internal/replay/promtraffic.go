@@ -12,8 +12,15 @@ import (
 )
 
 // addTraffic adds the number and the latency of others' I/Os. The daemon does not export their
-// sizes.
+// sizes, nor the number while there are none.
 func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *Sample, from, to time.Time) error {
+	known, err := p.one(ctx, p.traffic("ssdprobe_traffic_known"), from, to)
+	if err != nil {
+		return err
+	}
+	for t, v := range known {
+		at(t).Work.Known = v == 1
+	}
 	for _, o := range []struct {
 		operation string
 		latency   func(*Sample) *float64
@@ -50,10 +57,10 @@ func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *S
 
 // traffic returns a selector for the traffic of the device. If the device has several targets, the series have the id of one
 // of them, so those of the others are found by the device. Without an instance, that would read the series of all nodes.
-func (p *Prometheus) traffic(metric, operation string) string {
-	own := p.selector(metric, operation)
+func (p *Prometheus) traffic(metric string, matchers ...string) string {
+	own := p.selector(metric, matchers...)
 	if p.query.Instance == "" {
 		return own
 	}
-	return fmt.Sprintf("%s or on () (%s and on (instance, device) %s)", own, p.of(metric, operation), p.of("ssdprobe_device_info", fmt.Sprintf("id=%q", p.query.Device)))
+	return fmt.Sprintf("%s or on () (%s and on (instance, device) %s)", own, p.of(metric, matchers...), p.of("ssdprobe_device_info", fmt.Sprintf("id=%q", p.query.Device)))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/replay"
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
@@ -37,5 +38,43 @@ ssdprobe_traffic_latency_mean_seconds{instance="b:1",device="sda",id="file:/b",o
 		sample, err := p.Next(t.Context())
 		require.NoError(t, err, device)
 		assert.Equal(t, want, sample.Traffic.ReadLatency, device)
+	}
+}
+
+// A drive that rests for half a minute has no series of I/Os, and yet nobody doubts what others did. Otherwise nothing would be
+// known of the work in the five minutes of a block, and the load in the others would not be taken off.
+func TestATimeWithoutTrafficIsKnown(t *testing.T) {
+	testenv.Installed(t, "promtool")
+	s := promtest.StartWith(t, `# TYPE ssdprobe_probe_iops gauge
+ssdprobe_probe_iops{instance="a:1",device="sda",id="eui.1",probe="read-4k"} 9000 1000000
+ssdprobe_probe_iops{instance="a:1",device="sda",id="eui.1",probe="read-4k"} 9000 1000060
+ssdprobe_probe_iops{instance="a:1",device="sda",id="eui.1",probe="read-4k"} 9000 1000120
+# TYPE ssdprobe_probe_latency_percentile_seconds gauge
+ssdprobe_probe_latency_percentile_seconds{instance="a:1",device="sda",id="eui.1",probe="read-4k",percentile="50"} 0.0001 1000000
+ssdprobe_probe_latency_percentile_seconds{instance="a:1",device="sda",id="eui.1",probe="read-4k",percentile="50"} 0.0001 1000060
+ssdprobe_probe_latency_percentile_seconds{instance="a:1",device="sda",id="eui.1",probe="read-4k",percentile="50"} 0.0001 1000120
+ssdprobe_probe_latency_percentile_seconds{instance="a:1",device="sda",id="eui.1",probe="read-4k",percentile="95"} 0.0001 1000000
+ssdprobe_probe_latency_percentile_seconds{instance="a:1",device="sda",id="eui.1",probe="read-4k",percentile="95"} 0.0001 1000060
+ssdprobe_probe_latency_percentile_seconds{instance="a:1",device="sda",id="eui.1",probe="read-4k",percentile="95"} 0.0001 1000120
+ssdprobe_probe_latency_percentile_seconds{instance="a:1",device="sda",id="eui.1",probe="read-4k",percentile="99"} 0.0001 1000000
+ssdprobe_probe_latency_percentile_seconds{instance="a:1",device="sda",id="eui.1",probe="read-4k",percentile="99"} 0.0001 1000060
+ssdprobe_probe_latency_percentile_seconds{instance="a:1",device="sda",id="eui.1",probe="read-4k",percentile="99"} 0.0001 1000120
+# TYPE ssdprobe_traffic_known gauge
+ssdprobe_traffic_known{instance="a:1",device="sda",id="eui.1"} 1 1000000
+ssdprobe_traffic_known{instance="a:1",device="sda",id="eui.1"} 1 1000060
+ssdprobe_traffic_known{instance="a:1",device="sda",id="eui.1"} 0 1000120
+# TYPE ssdprobe_traffic_ios gauge
+ssdprobe_traffic_ios{instance="a:1",device="sda",id="eui.1",operation="read"} 3000 1000000
+ssdprobe_traffic_ios{instance="a:1",device="sda",id="eui.1",operation="read"} NaN 1000001
+# EOF
+`)
+	from := time.Unix(1000000, 0)
+	p, err := replay.NewPrometheus(nil, replay.Query{URL: s.URL, Device: "sda", Probe: "read-4k", From: from, To: from.Add(2 * time.Minute)})
+	require.NoError(t, err)
+	for _, want := range []drift.Work{{Known: true, Reads: 100}, {Known: true}, {}} {
+		sample, err := p.Next(t.Context())
+		require.NoError(t, err)
+		assert.True(t, sample.Probed())
+		assert.Equal(t, want, sample.Work, sample.Time)
 	}
 }
