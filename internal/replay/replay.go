@@ -23,7 +23,7 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(time.Time(s).UnixMilli())/1e3, 'f', -1, 64), nil
 }
 
-// String returns the time for people, in UTC.
+// String returns the time for people, in UTC, which whoever writes it has to say.
 func (s Seconds) String() string { return time.Time(s).UTC().Format("2006-01-02 15:04") }
 
 // Line is a change of a verdict or of the state of one statistic. Its JSON form is a line of a

@@ -24,7 +24,7 @@ func (r *Report) Text(w io.Writer) error {
 		what += fmt.Sprintf(" of %s", units.Plural(len(r.Drives), "drive"))
 	}
 	blocks := []document.Block{
-		document.Sentence(fmt.Sprintf("%s from %s to %s (%s)", what, r.From, r.To, units.Span(time.Time(r.To).Sub(time.Time(r.From))))),
+		document.Sentence(fmt.Sprintf("%s from %s to %s UTC (%s)", what, r.From, r.To, units.Span(time.Time(r.To).Sub(time.Time(r.From))))),
 		document.Gap{},
 	}
 	told := len(blocks)
