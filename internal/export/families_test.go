@@ -181,6 +181,7 @@ func trafficMovements() []movement {
 		}, latencies...),
 		ofTraffic("a run of ours hides others", func(t *record.TrafficStatus) { t.Last.Unusable = "a run of ssdprobe used the device" },
 			append(latencies, "ssdprobe_traffic_known")...),
+		ofTraffic("times in ticks of the kernel's clock", func(t *record.TrafficStatus) { t.Last.CoarseTimes = true }, "ssdprobe_traffic_coarse_times"),
 		ofTraffic("no interval is over", func(t *record.TrafficStatus) { t.Last = nil }, append(latencies, "ssdprobe_traffic_known")...),
 		ofTraffic("one more stall", total(record.StallByDevice, record.StallTotal{Count: 5, Length: 5 * time.Second}), stalls[0]),
 		ofTraffic("a longer stall", total(record.StallByDevice, record.StallTotal{Count: 4, Length: 6 * time.Second}), stalls[1]),

@@ -42,6 +42,12 @@ func trafficFamilies() []family[record.TargetStatus] {
 				}
 				return boolean(t.Traffic.Last.Unusable == ""), true
 			}),
+		single("ssdprobe_traffic_coarse_times", gauge,
+			"1 where the kernel counts the times of others' I/O in ticks of its clock, 1 to 10 ms each, as on dm, md and the head of an NVMe multipath device. A mean then "+
+				"needs thousands of I/Os, and no verdict depends on it. Absent elsewhere.",
+			func(t record.TargetStatus) (float64, bool) {
+				return 1, t.Traffic != nil && t.Traffic.Last != nil && t.Traffic.Last.Unusable == "" && t.Traffic.Last.CoarseTimes
+			}),
 	)
 }
 

@@ -21,6 +21,10 @@ func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *S
 	for t, v := range known {
 		at(t).Work.Known = v == 1
 	}
+	coarse, err := p.one(ctx, p.traffic("ssdprobe_traffic_coarse_times"), from, to) // the daemon does not judge those
+	if err != nil {
+		return err
+	}
 	for _, o := range []struct {
 		operation string
 		latency   func(*Sample) *float64
@@ -47,7 +51,7 @@ func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *S
 			if o.rate != nil {
 				*o.rate(s), s.Work.Known = n/record.TrafficWindow.Seconds(), true
 			}
-			if v, ok := latencies[t]; ok && n >= judge.FewIOs && v > 0 && v <= drift.MostValue {
+			if v, ok := latencies[t]; ok && n >= judge.FewIOs && v > 0 && v <= drift.MostValue && coarse[t] == 0 {
 				*o.latency(s) = v
 			}
 		}

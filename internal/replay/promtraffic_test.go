@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -76,5 +77,30 @@ ssdprobe_traffic_ios{instance="a:1",device="sda",id="eui.1",operation="read"} Na
 		require.NoError(t, err)
 		assert.True(t, sample.Probed())
 		assert.Equal(t, want, sample.Work, sample.Time)
+	}
+}
+
+// The daemon judges no latencies that the kernel counts in ticks.
+func TestTrafficInTicksIsNotJudged(t *testing.T) {
+	testenv.Installed(t, "promtool")
+	s := promtest.StartWith(t, strings.ReplaceAll(`# TYPE ssdprobe_traffic_ios gauge
+ssdprobe_traffic_ios{instance="a:1",device="dm-0",id="dm.1",operation="read"} 3000 TIME
+ssdprobe_traffic_ios{instance="a:1",device="sda",id="eui.1",operation="read"} 3000 TIME
+# TYPE ssdprobe_traffic_latency_mean_seconds gauge
+ssdprobe_traffic_latency_mean_seconds{instance="a:1",device="dm-0",id="dm.1",operation="read"} 0.25 TIME
+ssdprobe_traffic_latency_mean_seconds{instance="a:1",device="sda",id="eui.1",operation="read"} 0.25 TIME
+# TYPE ssdprobe_traffic_coarse_times gauge
+ssdprobe_traffic_coarse_times{instance="a:1",device="dm-0",id="dm.1"} 1 TIME
+# EOF
+`, "TIME", "1000000"))
+	at := time.Unix(1000000, 0)
+	for device, judged := range map[string]bool{"sda": true, "dm-0": false} {
+		p, err := replay.NewPrometheus(nil, replay.Query{URL: s.URL, Instance: "a:1", Device: device, Probe: "read-4k", From: at, To: at.Add(time.Minute)})
+		require.NoError(t, err)
+		sample, err := p.Next(t.Context())
+		assert.Equal(t, judged, sample.Traffic.Known(), device)
+		if !judged {
+			assert.ErrorIs(t, err, io.EOF)
+		}
 	}
 }
