@@ -29,7 +29,8 @@ func (s Seconds) String() string { return time.Time(s).UTC().Format("2006-01-02 
 // Line is a change of a verdict or of the state of one statistic. Its JSON form is a line of a
 // replay's output.
 type Line struct {
-	Time Seconds `json:"time"`
+	// Time is not set in the verdict on a drive of which nothing was told.
+	Time Seconds `json:"time,omitzero"`
 	// Drive is empty in a line about the host.
 	Drive string       `json:"drive,omitempty"`
 	Scope record.Scope `json:"scope"`

@@ -87,6 +87,13 @@ func TestEmptyHistory(t *testing.T) {
 	require.ErrorIs(t, err, replay.ErrEmpty)
 }
 
+// A history that is too short for a verdict has none that was told at a time.
+func TestAVerdictThatWasNeverToldHasNoTime(t *testing.T) {
+	text, err := json.Marshal(run(t, header+"0,1e-4,1e-4,1e-4,9000,,\n", nil).Drives[0].Verdict)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"drive": "d", "scope": "drive", "verdict": "unknown", "state": "unknown"}`, string(text))
+}
+
 func TestRunStopsWhenToldTo(t *testing.T) {
 	csv := history(drifttest.Stream{Kind: "none", Noise: "quiet", Seed: 1, Days: 1})
 	r, err := replay.NewReader("h.csv", strings.NewReader(csv))
