@@ -45,21 +45,21 @@ func (f *Folder) Close() error {
 //
 //	{"nvme0n1": {"model": "X", "size_bytes": 960197124096, "rotational": false, "group": ""}}
 func OpenFolder(path string) (*Folder, error) {
-	names, err := filepath.Glob(filepath.Join(path, "*.csv"))
+	entries, err := os.ReadDir(path) // sorted by name
 	if err != nil {
 		return nil, fmt.Errorf("open a node's histories: %w", err)
 	}
-	if len(names) == 0 {
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) != ".csv" })
+	if len(entries) == 0 {
 		return nil, fmt.Errorf("open a node's histories: %s has no file whose name ends in .csv", path)
 	}
-	slices.Sort(names)
 	described, err := descriptions(filepath.Join(path, describedIn))
 	if err != nil {
 		return nil, fmt.Errorf("open a node's histories: %w", err)
 	}
 	f := &Folder{}
-	for _, name := range names {
-		if err := f.open(name, described); err != nil {
+	for _, e := range entries {
+		if err := f.open(filepath.Join(path, e.Name()), described); err != nil {
 			return nil, errors.Join(fmt.Errorf("open a node's histories: %w", err), f.Close())
 		}
 	}

@@ -109,6 +109,14 @@ func TestAFolderOfTrafficAlone(t *testing.T) {
 	assert.Contains(t, []record.DriveVerdict{record.Degraded, record.Severe}, report.Drives[0].Verdict.Verdict)
 }
 
+// The name of a folder is no pattern.
+func TestAFolderWithBracketsInItsName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "rack[1]")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nvme0n1.csv"), []byte(header+"0,1e-4,1e-4,1e-4,9000,,\n"), 0o644))
+	assert.Equal(t, 1, runFolder(t, dir).Rounds)
+}
+
 func TestAGapPassesAsTime(t *testing.T) {
 	stream := drifttest.Stream{Kind: "none", Noise: "quiet", Seed: 1, Days: 2}
 	var b strings.Builder
