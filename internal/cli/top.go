@@ -47,8 +47,9 @@ how many times slower than its baseline it is, and the verdict.
 
 All but the last two come from the kernel's counters: they need no root, no daemon and no I/O
 to a drive. All I/O is counted, that of ssdprobe's own probes included. Verdicts and ratios are those of
-the daemon that runs here, or at --url. A stall is a second or longer in which I/O is in flight and none completes. The
-column says for how long one lasts now ("12s"), or how many there were in the last hour ("3×").
+the daemon of this machine, which may be at --url. A stall is a second or longer in which I/O is
+in flight and none completes. The column says for how long one lasts now ("12s"), or how many there
+were in the last hour ("3×").
 
 Shows whole disks and whatever the daemon watches, or the devices that are named: by path, name,
 number or id. With --all, also what is made of them (dm, md), partitions, loop devices and memory.
@@ -147,6 +148,10 @@ func (o topOptions) asks(c config.Config) top.Ask {
 			return address, s, err
 		}
 		err = o.ask(ctx, &s, address, "/api/v1/devices") // like a snapshot, but without the histograms of probes
+		// Disks of two machines may have the same id, such as that of a slot.
+		if err == nil && o.url != "" && s.Node != c.Node {
+			err = fmt.Errorf("the daemon at %s is that of the node %s, and these are the disks of %s; if it is the same machine, want --node %s", address, s.Node, c.Node, s.Node)
+		}
 		return address, s, unanswered(address, err)
 	}
 }

@@ -3,6 +3,8 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,6 +131,31 @@ func TestTopWithoutATerminal(t *testing.T) {
 	p.Stdout.Find(t, "device ")
 	p.Signal(t, syscall.SIGTERM)
 	assert.Equal(t, 128+int(syscall.SIGTERM), p.Wait(t))
+}
+
+// top counts what the disks of this machine do. A disk of another machine may have the same id, and its verdict is not theirs.
+func TestTopShowsNoVerdictsOfAnotherMachine(t *testing.T) {
+	t.Parallel()
+	device := testenv.LoopDevice(t, 1<<20, testenv.Options{})
+	id := "name:" + strings.TrimPrefix(device.Path, "/dev/")
+	for node, want := range map[string]string{
+		"stor-07": `"verdict":\{"verdict":"severe"`,
+		"stor-08": `"problem":"the daemon at http://\S+ is that of the node stor-08, and these are the disks of stor-07; if it is the same machine, want --node stor-08"`,
+	} {
+		t.Run(node, func(t *testing.T) {
+			t.Parallel()
+			daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				assert.NoError(t, json.NewEncoder(w).Encode(record.Snapshot{Time: time.Now(), Node: node, Targets: []record.TargetStatus{
+					{ID: id, Device: record.Device{ID: id}, Verdict: &record.Judgement{Verdict: record.Severe}},
+				}}))
+			}))
+			defer daemon.Close()
+			p := start(t, append(nobody(t), "top", device.Path, "--json", "--url", daemon.URL)...)
+			p.Stdout.Find(t, want)
+			p.Signal(t, syscall.SIGTERM)
+			assert.Equal(t, 128+int(syscall.SIGTERM), p.Wait(t))
+		})
+	}
 }
 
 func TestTopMistakes(t *testing.T) {
