@@ -120,13 +120,13 @@ func TestDriftReplayFromPrometheus(t *testing.T) {
 	}))
 	defer server.Close()
 	client := file(t, "client.yml", "basic_auth: {username: me, password_file: "+file(t, "password", "correct-horse")+"}\n")
-	got := in("drift", "replay", "--prometheus", server.URL+"/prom", "--http.config.file", client, "--device", "nvme0n1", "--instance", "stor-07:10040", "--probe", "read-128k",
+	got := in("drift", "replay", "--prometheus", server.URL+"/prom", "--http.config.file", client, "--device", "nvme0n1", "--instance", "stor-07:10040", "--cluster", "east", "--probe", "read-128k",
 		"--start", "1970-01-01T00:00:00Z", "--end", "3600", "--step", "30s", "--utilisation", "load")
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "2 rounds from 1970-01-01 00:10 to 1970-01-01 00:11 UTC (1 min)")
-	assert.Contains(t, strings.Join(asked, "\n"), `ssdprobe_probe_iops{device="nvme0n1",probe="read-128k",instance="stor-07:10040"}`)
+	assert.Contains(t, strings.Join(asked, "\n"), `ssdprobe_probe_iops{device="nvme0n1",probe="read-128k",instance="stor-07:10040",cluster="east"}`)
 	assert.Contains(t, asked, "load")
-	assert.Contains(t, strings.Join(asked, "\n"), `ssdprobe_traffic_ios{device="nvme0n1",operation="read",instance="stor-07:10040"}`)
+	assert.Contains(t, strings.Join(asked, "\n"), `ssdprobe_traffic_ios{device="nvme0n1",operation="read",instance="stor-07:10040",cluster="east"}`)
 	server.Close()
 	got = in("drift", "replay", "--prometheus", server.URL, "--device", "nvme0n1")
 	assert.Equal(t, 1, got.code)

@@ -29,12 +29,12 @@ const outputJSONL output = "jsonl"
 
 // replayOptions are the flags of drift replay.
 type replayOptions struct {
-	prometheus, device, instance, model, probe, start, end, step, utilisation string
-	smallestEffect, falseAlarms, threshold                                    string
-	baselineRounds                                                            int
-	roundsGiven                                                               bool // --baseline-rounds; 0 is wrong, not missing
-	server                                                                    clientOptions
-	form                                                                      output
+	prometheus, device, instance, cluster, model, probe, start, end, step, utilisation string
+	smallestEffect, falseAlarms, threshold                                             string
+	baselineRounds                                                                     int
+	roundsGiven                                                                        bool // --baseline-rounds; 0 is wrong, not missing
+	server                                                                             clientOptions
+	form                                                                               output
 }
 
 func (a *app) driftReplay() *cobra.Command {
@@ -75,6 +75,7 @@ scrapes the daemon. --http.config.file has its password, if it needs one.
   --instance HOST:PORT   all drives of a node
   --model MODEL          all drives of a model, on all nodes; they are judged as if
                          they were on one host
+  --cluster NAME         only those of this cluster, where one server has several
 These figures cover the daemon's window, so single slow rounds show less than they did to
 the daemon. The sizes of others' I/O are not exported, so they are not known.
 
@@ -119,6 +120,7 @@ func (o *replayOptions) queryFlags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.StringVar(&o.device, "device", "", "prometheus: `NAME` in the label device or id")
 	f.StringVar(&o.instance, "instance", "", "prometheus: label instance (`HOST:PORT`): all of its drives, or the one that --device names")
+	f.StringVar(&o.cluster, "cluster", "", "prometheus: label cluster (`NAME`), where one server has several")
 	f.StringVar(&o.model, "model", "", "prometheus: all drives with this `MODEL` in the label model")
 	f.StringVar(&o.probe, "probe", "read-4k", "prometheus: `NAME` of the probe")
 	f.StringVar(&o.start, "start", "14d", "prometheus: begin at this `TIME`: RFC 3339, unix seconds, or how long before the end")
@@ -166,7 +168,7 @@ func (o replayOptions) settings(c config.Config) (drift.Settings, error) {
 
 // query returns the query to Prometheus that the flags describe.
 func (o replayOptions) query(now time.Time) (replay.Query, error) {
-	q := replay.Query{URL: o.prometheus, Device: o.device, Instance: o.instance, Model: o.model, Probe: o.probe, Utilisation: o.utilisation}
+	q := replay.Query{URL: o.prometheus, Device: o.device, Instance: o.instance, Cluster: o.cluster, Model: o.model, Probe: o.probe, Utilisation: o.utilisation}
 	switch {
 	case o.device == "" && o.instance == "" && o.model == "":
 		return q, errors.New("--prometheus: which drives? want --device, --instance (all drives of a node) or --model (all drives of a model)")

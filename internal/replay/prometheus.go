@@ -34,10 +34,11 @@ type Query struct {
 	// Device is the label device or id of the history. A name like nvme0n1 occurs on many nodes, so Instance may be
 	// needed as well.
 	Device string
-	// Instance is the label instance; empty for any. Model is the label model, for use without Device.
-	Instance, Model string
-	Probe           string
-	From, To        time.Time
+	// Instance is the label instance, and Cluster the label cluster, where one server has several; empty for any. Model is
+	// the label model, for use without Device.
+	Instance, Cluster, Model string
+	Probe                    string
+	From, To                 time.Time
 	// Step is the time between samples; a minute when zero. The daemon's figures are those of its window, so steps
 	// below a minute add nothing.
 	Step time.Duration
@@ -66,10 +67,10 @@ func (q Query) drives() string {
 	case q.Device == "" && q.Model != "":
 		which = "model " + q.Model
 	case q.Device == "":
-		return q.Instance
+		return placeOf(q.Cluster, q.Instance)
 	}
 	if q.Instance != "" {
-		which += " on " + q.Instance
+		which += " on " + placeOf(q.Cluster, q.Instance)
 	}
 	return which
 }
@@ -168,10 +169,13 @@ func (p *Prometheus) selector(metric string, more ...string) string {
 	return with("device") + " or " + with("id")
 }
 
-// of returns a selector for the series of all devices of the instance.
+// of returns a selector for the series of all devices of the instance and the cluster.
 func (p *Prometheus) of(metric string, matchers ...string) string {
 	if p.query.Instance != "" {
 		matchers = append(matchers, fmt.Sprintf("instance=%q", p.query.Instance))
+	}
+	if p.query.Cluster != "" {
+		matchers = append(matchers, fmt.Sprintf("cluster=%q", p.query.Cluster))
 	}
 	return metric + "{" + strings.Join(matchers, ",") + "}"
 }
@@ -200,7 +204,7 @@ func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Sample, er
 	}
 	for i, statistic := range record.Statistics() {
 		metric, more := figure(statistic, p.query.Probe)
-		values, err := p.one(ctx, p.selector(metric, more...), from, to)
+		values, err := p.one(ctx, p.selector(metric, more...), driveOf, from, to)
 		if err != nil {
 			return nil, err
 		}
@@ -237,8 +241,21 @@ func (p *Prometheus) series(ctx context.Context, query string, from, to time.Tim
 	return found, err
 }
 
-// one returns the samples, by unix milliseconds, of a query that yields at most one series at any time.
-func (p *Prometheus) one(ctx context.Context, query string, from, to time.Time) (map[int64]float64, error) {
+// placeOf names a node: "cluster/instance", or the instance alone.
+func placeOf(cluster, instance string) string {
+	if cluster == "" {
+		return instance
+	}
+	return cluster + "/" + instance
+}
+
+// driveOf names the drive that a series is of. Two nodes, or two clusters, may have the same id, such as that of a slot.
+func driveOf(m model.Metric) string {
+	return fmt.Sprintf("%s %s %s", placeOf(string(m["cluster"]), string(m["instance"])), m["device"], m["id"])
+}
+
+// one returns the samples, by unix milliseconds, of a query that yields the series of at most one owner at any time.
+func (p *Prometheus) one(ctx context.Context, query string, of func(model.Metric) string, from, to time.Time) (map[int64]float64, error) {
 	series, err := p.series(ctx, query, from, to)
 	if err != nil {
 		return nil, err
@@ -247,11 +264,11 @@ func (p *Prometheus) one(ctx context.Context, query string, from, to time.Time) 
 	for _, s := range series {
 		// The same device may have other labels later, and its series then follow each other. At any one time, there
 		// may be only one.
-		name := string(s.Metric["instance"] + " " + s.Metric["device"] + " " + s.Metric["id"])
+		name := of(s.Metric)
 		for _, v := range s.Values {
 			at := int64(v.Timestamp)
 			if _, twice := out[at]; twice && name != owner {
-				return nil, fmt.Errorf("%w by %q: %s and %s; name the instance or the device's id", ErrAmbiguous, p.query.Device, owner, name)
+				return nil, fmt.Errorf("%w by %q: %s and %s; name the instance, the cluster or the device's id", ErrAmbiguous, p.query.Device, owner, name)
 			}
 			out[at] = float64(v.Value)
 		}
@@ -264,7 +281,7 @@ func (p *Prometheus) addUtilisation(ctx context.Context, rounds map[int64]*Sampl
 	if p.query.Utilisation == "" || len(rounds) == 0 {
 		return nil
 	}
-	samples, err := p.one(ctx, p.query.Utilisation, from, to)
+	samples, err := p.one(ctx, p.query.Utilisation, model.Metric.String, from, to)
 	if err != nil {
 		return fmt.Errorf("utilisation: %w", err)
 	}

@@ -142,6 +142,26 @@ func TestPrometheusRefusesTwoDevicesOfOneName(t *testing.T) {
 	assert.ErrorContains(t, err, "name the instance")
 }
 
+// An expression of the user's own has other labels than the metrics of ssdprobe.
+func TestPrometheusRefusesTheUtilisationOfTwoDevices(t *testing.T) {
+	s := server(t, func(query string, unix int64) []promSeries {
+		switch {
+		case query == "load":
+			return []promSeries{value(unix, 0.1, "node", "a"), value(unix, 0.9, "node", "b")}
+		case strings.HasPrefix(query, "ssdprobe_probe_"):
+			return []promSeries{value(unix, 1e-4, "device", "nvme0n1", "instance", "a")}
+		}
+		return nil
+	})
+	q := query(s.URL + "/prom")
+	q.Utilisation = "load"
+	p, err := replay.NewPrometheus(nil, q)
+	require.NoError(t, err)
+	_, err = p.Next(t.Context())
+	require.ErrorIs(t, err, replay.ErrAmbiguous)
+	assert.ErrorContains(t, err, `utilisation: more than one device is meant by "nvme0n1": {node="a"} and {node="b"}`)
+}
+
 func TestPrometheusTroubleIsTold(t *testing.T) {
 	for name, tt := range map[string]struct{ answer, want string }{
 		"an error":     {`{"status":"error","error":"parse error: unexpected end"}`, "parse error: unexpected end"},

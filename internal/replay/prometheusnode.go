@@ -38,34 +38,38 @@ func PrometheusDrives(ctx context.Context, client *http.Client, q Query) ([]Driv
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w: %s has no %s %s; see the labels instance and model of that metric", ErrQuery, q.URL, p.infos(), q.span())
 	}
+	places := q.Instance == "" || slices.ContainsFunc(found, func(w watchedDrive) bool { return w.cluster != found[0].cluster })
 	drives := make([]Drive, len(found))
 	for i, w := range found {
 		one := q
-		one.Device, one.Instance, one.Model = w.id, w.instance, ""
+		one.Device, one.Instance, one.Cluster, one.Model = w.id, w.instance, w.cluster, ""
 		history, err := NewPrometheus(client, one)
 		if err != nil {
 			return nil, err
 		}
-		drives[i] = Drive{Drive: judge.Drive{ID: w.name(found, q.Instance == ""), Model: w.model, SizeBytes: w.size, Group: w.group()}, History: history}
+		drives[i] = Drive{Drive: judge.Drive{ID: w.name(found, places), Model: w.model, SizeBytes: w.size, Group: w.group()}, History: history}
 	}
 	return drives, nil
 }
 
 // watchedDrive is a drive of which Prometheus has series.
 type watchedDrive struct {
-	instance, id, device, model, kind string
-	size                              int64
+	cluster, instance, id, device, model, kind string
+	size                                       int64
 }
 
-// name returns the name of the device. It adds the instance when instances is set, and the id when two drives had
+// place names the node of the drive.
+func (w watchedDrive) place() string { return placeOf(w.cluster, w.instance) }
+
+// name returns the name of the device. It adds the node when places is set, and the id when two drives had
 // the same name.
-func (w watchedDrive) name(all []watchedDrive, instances bool) string {
+func (w watchedDrive) name(all []watchedDrive, places bool) string {
 	name := cmp.Or(w.device, w.id)
-	if slices.ContainsFunc(all, func(o watchedDrive) bool { return o.instance == w.instance && o.device == w.device && o.id != w.id }) {
+	if slices.ContainsFunc(all, func(o watchedDrive) bool { return o.place() == w.place() && o.device == w.device && o.id != w.id }) {
 		name += " (" + w.id + ")"
 	}
-	if instances {
-		name = w.instance + " " + name
+	if places {
+		name = w.place() + " " + name
 	}
 	return name
 }
@@ -96,22 +100,27 @@ func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := map[[2]string]int64{}
-	for _, s := range sizes {
-		size[[2]string{string(s.Metric["instance"]), string(s.Metric["id"])}] = int64(s.Value)
+	keyOf := func(m model.Metric) [3]model.LabelValue {
+		return [3]model.LabelValue{m["cluster"], m["instance"], m["id"]}
 	}
-	known := map[[2]string]watchedDrive{} // a drive has different labels with each firmware
+	size := map[[3]model.LabelValue]int64{}
+	for _, s := range sizes {
+		size[keyOf(s.Metric)] = int64(s.Value)
+	}
+	known := map[[3]model.LabelValue]watchedDrive{} // a drive has different labels with each firmware
 	for _, s := range infos {
 		label := func(name model.LabelName) string { return string(s.Metric[name]) }
-		key := [2]string{label("instance"), label("id")}
-		known[key] = watchedDrive{instance: key[0], id: key[1], device: label("device"), model: label("model"), kind: label("kind"), size: size[key]}
+		key := keyOf(s.Metric)
+		known[key] = watchedDrive{
+			cluster: label("cluster"), instance: label("instance"), id: label("id"), device: label("device"), model: label("model"), kind: label("kind"), size: size[key],
+		}
 	}
 	var list []watchedDrive
 	for _, w := range known {
 		list = append(list, w)
 	}
 	slices.SortFunc(list, func(a, b watchedDrive) int {
-		return cmp.Or(cmp.Compare(a.instance, b.instance), cmp.Compare(a.device, b.device), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.instance, b.instance), cmp.Compare(a.device, b.device), cmp.Compare(a.id, b.id))
 	})
 	return list, nil
 }

@@ -155,3 +155,46 @@ func TestDrivesFromARealPrometheus(t *testing.T) {
 	_, err = replay.PrometheusDrives(t.Context(), nil, replay.Query{URL: s.URL, Probe: "read-4k", From: site.from, To: site.to})
 	assert.ErrorIs(t, err, replay.ErrQuery)
 }
+
+// The id of a disk of a virtual machine is often that of a slot, and nodes of two clusters may have one name.
+func TestDrivesOfTwoClustersAreTwo(t *testing.T) {
+	testenv.Installed(t, "promtool")
+	var b strings.Builder
+	put := func(metric, more string, v float64) {
+		fmt.Fprintf(&b, "# TYPE %s gauge\n", metric)
+		for i, cluster := range []string{"east", "west"} {
+			fmt.Fprintf(&b, "%s{cluster=%q,instance=\"a:1\",device=\"vda\",id=\"path:pci-1\"%s} %s 1000000\n", metric, cluster, more, number(v*float64(i+1)))
+		}
+	}
+	put("ssdprobe_device_info", `,kind="disk",model="X"`, 1)
+	put("ssdprobe_device_size_bytes", "", 1e9)
+	put("ssdprobe_traffic_ios", `,operation="read"`, 3000)
+	put("ssdprobe_traffic_latency_mean_seconds", `,operation="read"`, 0.25)
+	s := promtest.StartWith(t, b.String()+"# EOF\n")
+	at := time.Unix(1000000, 0)
+	q := replay.Query{URL: s.URL, Instance: "a:1", Probe: "read-4k", From: at, To: at.Add(time.Minute)}
+
+	drives, err := replay.PrometheusDrives(t.Context(), nil, q)
+	require.NoError(t, err)
+	require.Len(t, drives, 2)
+	for i, name := range []string{"east/a:1 vda", "west/a:1 vda"} {
+		assert.Equal(t, name, drives[i].ID)
+		assert.InDelta(t, 1e9*float64(i+1), drives[i].SizeBytes, 1)
+		sample, err := drives[i].History.Next(t.Context())
+		require.NoError(t, err)
+		assert.InDelta(t, 0.25*float64(i+1), sample.Traffic.ReadLatency, 1e-9)
+	}
+
+	q.Device = "vda"
+	p, err := replay.NewPrometheus(nil, q)
+	require.NoError(t, err)
+	_, err = p.Next(t.Context())
+	require.ErrorIs(t, err, replay.ErrAmbiguous)
+	require.ErrorContains(t, err, "east/a:1 vda path:pci-1 and west/a:1 vda path:pci-1; name the instance, the cluster or the device's id")
+	q.Cluster = "west"
+	p, err = replay.NewPrometheus(nil, q)
+	require.NoError(t, err)
+	sample, err := p.Next(t.Context())
+	require.NoError(t, err)
+	assert.InDelta(t, 0.5, sample.Traffic.ReadLatency, 1e-9)
+}

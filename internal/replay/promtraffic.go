@@ -14,14 +14,14 @@ import (
 // addTraffic adds the number and the latency of others' I/Os. The daemon does not export their
 // sizes, nor the number while there are none.
 func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *Sample, from, to time.Time) error {
-	known, err := p.one(ctx, p.traffic("ssdprobe_traffic_known"), from, to)
+	known, err := p.one(ctx, p.traffic("ssdprobe_traffic_known"), driveOf, from, to)
 	if err != nil {
 		return err
 	}
 	for t, v := range known {
 		at(t).Work.Known = v == 1
 	}
-	coarse, err := p.one(ctx, p.traffic("ssdprobe_traffic_coarse_times"), from, to) // the daemon does not judge those
+	coarse, err := p.one(ctx, p.traffic("ssdprobe_traffic_coarse_times"), driveOf, from, to) // the daemon does not judge those
 	if err != nil {
 		return err
 	}
@@ -35,11 +35,11 @@ func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *S
 		{"flush", func(s *Sample) *float64 { return &s.Traffic.FlushLatency }, nil},
 	} {
 		operation := fmt.Sprintf("operation=%q", o.operation)
-		ios, err := p.one(ctx, p.traffic("ssdprobe_traffic_ios", operation), from, to)
+		ios, err := p.one(ctx, p.traffic("ssdprobe_traffic_ios", operation), driveOf, from, to)
 		if err != nil {
 			return err
 		}
-		latencies, err := p.one(ctx, p.traffic("ssdprobe_traffic_latency_mean_seconds", operation), from, to)
+		latencies, err := p.one(ctx, p.traffic("ssdprobe_traffic_latency_mean_seconds", operation), driveOf, from, to)
 		if err != nil {
 			return err
 		}
