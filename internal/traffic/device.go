@@ -3,6 +3,8 @@ package traffic
 import (
 	"context"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/counters"
@@ -88,5 +90,12 @@ func (d *device) off(ctx context.Context, host sysfs.FS) bool {
 	on, err := guard.Do(ctx, &d.asking, askTimeout, func(context.Context) (string, error) {
 		return host.Text(path.Join("/sys/dev/block", d.Number, "queue/iostats"))
 	})
-	return err == nil && on == "0"
+	return err == nil && on == "0" && !countsAnyway(host, d.Number)
+}
+
+// countsAnyway reports whether the driver of a device counts I/O whatever queue/iostats says. Drivers without a queue of requests
+// do their own counting, and some of them neither set the switch nor look at it: it is 0 from the start.
+func countsAnyway(host sysfs.FS, number string) bool {
+	dir, err := host.Resolve(path.Join("/sys/dev/block", number))
+	return err == nil && slices.ContainsFunc([]string{"bcache", "drbd", "zram"}, func(driver string) bool { return strings.HasPrefix(path.Base(dir), driver) })
 }

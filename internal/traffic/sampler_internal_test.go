@@ -13,6 +13,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -141,6 +142,16 @@ func TestADeviceThatDoesNotCount(t *testing.T) {
 	h.both(t, 1) // they are on again
 	s.sample(t.Context(), false)
 	assert.Equal(t, []string{"", byBlind, "", byBlind, "", ""}, unusable)
+}
+
+// The switch is 0 from the start where a driver does not look at it. A device that rests is then not one that does not count.
+func TestADriverThatCountsWithoutTheSwitch(t *testing.T) {
+	root := sysfstest.Make(t, map[string]string{
+		"sys/devices/virtual/block/bcache0/queue/iostats": "0\n", "sys/devices/virtual/block/md0/queue/iostats": "0\n",
+	}, map[string]string{"sys/dev/block/252:0": "../../devices/virtual/block/bcache0", "sys/dev/block/9:0": "../../devices/virtual/block/md0"})
+	for number, off := range map[string]bool{"252:0": false, "9:0": true} {
+		assert.Equal(t, off, newDevice(t.Context(), root, Device{Number: number}).blind, number)
+	}
 }
 
 func TestARunOnAVolumeIsOursOnTheDriveBelow(t *testing.T) {
