@@ -149,11 +149,12 @@ func nothing() drift.Shifts {
 	return drift.Shifts{drift.Missing, drift.Missing, drift.Missing, drift.Missing}
 }
 
-// State returns what Restore takes. It leaves out removed drives, and hosts without drives, after keptFor.
+// State returns what Restore takes. It leaves out removed drives, and hosts without drives, after keptFor. A node that has not
+// judged since it was restored may get its drives yet, or is only to accept something: it keeps all hosts.
 func (n *Node) State(now time.Time) State {
 	out := State{Settled: n.settled}
 	for _, g := range n.groups {
-		if len(g.members) > 0 || g.host != nil && now.Sub(g.host.LastJudged()) < keptFor {
+		if len(g.members) > 0 || g.host != nil && (n.now.IsZero() || now.Sub(g.host.LastJudged()) < keptFor) {
 			out.Hosts = append(out.Hosts, g.state())
 		}
 	}

@@ -210,7 +210,6 @@ func TestADriveThatIsSeatedAgain(t *testing.T) {
 	assert.Equal(t, record.Unjudged, m.verdict("d01").Verdict, "another drive has its place")
 }
 
-// A slowdown that was accepted while no daemon ran is no longer reported once the node judges.
 // What a probe that was switched off had shown beside the peers, or a drive that was taken out, is no news weeks later.
 func TestALevelOfLongAgoDoesNotComeBack(t *testing.T) {
 	testenv.Long(t)
@@ -271,6 +270,17 @@ func TestADriveWithoutRoundsForADayIsNotForgotten(t *testing.T) {
 	})
 }
 
+// A level may be accepted while no daemon has run for days. What is known of the host stays as it is.
+func TestAHostIsKeptWhileNothingIsJudged(t *testing.T) {
+	m := slowHost(t)
+	stored := again(t, m.node.State(m.now()))
+	require.Len(t, stored.Hosts, 2)
+	node := judge.NewNode(drift.Default())
+	require.NoError(t, node.Restore(stored))
+	assert.Equal(t, stored.Hosts, again(t, node.State(m.now().Add(3*day))).Hosts)
+}
+
+// A slowdown that was accepted while no daemon ran is no longer reported once the node judges.
 func TestABaselineThatChangedMeanwhile(t *testing.T) {
 	m := slowHost(t)
 	state := m.node.State(m.now())
