@@ -214,8 +214,8 @@ func (s *source) judgeLevels(slot int64) {
 		l.past = l.found && (l.past || state == record.Regressed)
 		if l.now.why != "" || s.block.Slot == l.judged {
 			slots := s.tracker.Slots()
-			if slot-l.judged >= max(levelBlocks, 3*slots) && (!l.found || !s.hasPeers()) {
-				*l = level{now: l.now, accepted: l.accepted} // too old, and not found, or no peers are left
+			if slot-l.judged >= max(levelBlocks, 3*slots) && (!l.found || !s.hasPeers() || s.isOutlived(slot)) {
+				*l = level{now: l.now, accepted: l.accepted} // too old, and not found, or no peers are left, or the drive has worked on
 			}
 			if l.now.why != "" && l.past && (state == record.Stable || state == record.Improved) {
 				*l = level{now: l.now, accepted: l.accepted} // the own past showed the slowdown, and now shows its end
@@ -231,6 +231,30 @@ func (s *source) judgeLevels(slot int64) {
 		}
 		l.add(s.block.Slot)
 	}
+}
+
+// isOutlived reports whether this source has had no block in the day before a slot, while another source of the drive had some
+// for half of it: users have left a drive that is still probed, or a probe is refused for good. Then nothing refutes any more
+// where the drive stood among its peers.
+func (s *source) isOutlived(slot int64) bool {
+	if slot-s.block.Slot < dayBlocks {
+		return false
+	}
+	for _, o := range s.drive.sources {
+		worked := int64(0)
+		for n := slot - dayBlocks + 1; n <= slot; n++ {
+			for i := range o.tracker.Statistics() {
+				if o.at(n, i).Known() {
+					worked += o.tracker.Slots()
+					break
+				}
+			}
+		}
+		if o != s && worked >= dayBlocks/2 {
+			return true
+		}
+	}
+	return false
 }
 
 // add takes a block that was compared with the peers.
@@ -291,10 +315,13 @@ func (l *level) unjudged(s *source, now time.Time) *record.WhyUnjudged {
 	switch past := s.tracker.Unjudged(now); {
 	case l.now.why == noLikeWork:
 		why.Reason = record.ReasonNoLike
-	case past != nil:
-		why = *past
-	case l.now.why == notMeasured:
+	case past == nil && l.now.why == notMeasured:
 		return nil // no rounds were planned
+	case past == nil:
+	case s.name != Traffic || past.Reason == record.ReasonNoRounds:
+		why = *past
+	case now.Sub(s.last) >= recently*drift.BlockLength:
+		why.Reason = record.ReasonNoRounds // what its past waits for does not matter: traffic is compared as it was measured
 	}
 	why.Since = drift.SlotTime(l.judged + slots)
 	return &why

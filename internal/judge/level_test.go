@@ -80,6 +80,26 @@ func TestProbesContradictTheLevelOfTraffic(t *testing.T) {
 	assert.Equal(t, record.Degraded, m.verdict("d04").Verdict, "nothing contradicts any more")
 }
 
+// Users leave a drive that its traffic showed to be slow, and its probe goes on. Why that is not compared has nothing to do with
+// what is learned of the past. After a day, where the drive stood is no news, as after a restart.
+func TestALevelOfTrafficThatHasGone(t *testing.T) {
+	m := newMachine(t, 5)
+	m.minute = start
+	m.felt = map[string]float64{"d04": 2}
+	m.run(6*time.Hour, steady)
+	ofReads := func() record.Beside { return m.node.Beside("d04")[3] }
+	require.True(t, ofReads().Far)
+	m.idle = true
+	m.run(3*time.Hour, steady)
+	assert.True(t, ofReads().Far)
+	v := m.verdict("d04")
+	require.NotNil(t, v.Unjudged)
+	assert.Equal(t, record.ReasonNoRounds, v.Unjudged.Reason)
+	m.run(22*time.Hour, steady)
+	assert.False(t, ofReads().Far)
+	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
+}
+
 // A nightly backup that is not reported as load may teach a load curve that is far too steep at its end.
 func TestACurveOfLoadMakesNoDriveSlow(t *testing.T) {
 	n := follow(t, drifttest.Site{Noise: "backup", Seed: 12, Drives: 4, Days: 1.25, Load: 0.3, Role: true})
