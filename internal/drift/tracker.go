@@ -233,6 +233,19 @@ func (t *Tracker) clockSetBack(now time.Time) {
 	}
 }
 
+// redate gives a drift of statistic i another onset if its own still lies in the future after an hour of blocks: the clock that said
+// so was ahead. Nothing would be compared since such an onset. All that is known then is that the drift is older than these blocks.
+// If the baseline lies in the future, too, the clock is rather behind now.
+func (t *Tracker) redate(i int) {
+	v, n := &t.verdicts[i], len(t.recent)
+	if !v.found() || n < shownBlocks || slot(v.Since) <= t.recent[n-1].Slot+shownBlocks {
+		return
+	}
+	if first := slotTime(t.recent[0].Slot); first.After(t.current().Learned) {
+		v.Since = first
+	}
+}
+
 // takeBlock judges a block, and learns from it while the baseline is not final.
 func (t *Tracker) takeBlock(b block, now time.Time) {
 	e := t.current()
@@ -254,6 +267,7 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 			if n := &e.Baseline.Of[i]; j.Shifts[i].Known() {
 				n.Daily = n.Daily.after(b.Slot, j.withDay[i]-t.drifted(i))
 			}
+			t.redate(i)
 			switch {
 			case !j.Shifts[i].Known():
 			case e.unproven() && !t.verdicts[i].found(): // it may be the effect of the change

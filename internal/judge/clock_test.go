@@ -61,6 +61,64 @@ func TestNoSlowdownOfTheHostBeginsInTheFuture(t *testing.T) {
 	assert.False(t, m.node.Host().Since.After(m.now()))
 }
 
+// A drive becomes slow while the clock of its node is a year ahead. Once the clock is right, the drift has an onset that stays, a
+// ratio that is of now, and may become severe.
+func TestADriftThatBeganWhileTheClockWasAhead(t *testing.T) {
+	m := newMachine(t, 3)
+	m.minute = start
+	m.run(2*day, steady)
+	const ahead = 365 * 24 * 60
+	m.minute += ahead
+	m.run(2*time.Hour, steady)
+	m.slower["d01"] = 1.5
+	m.run(time.Hour, steady)
+	require.Equal(t, record.Degraded, m.verdict("d01").Verdict)
+	m.minute -= ahead
+	right := m.now()
+	m.run(2*time.Hour, steady)
+	assert.WithinDuration(t, right, m.verdict("d01").Since, 10*time.Minute)
+	m.slower["d01"] = 2.4
+	m.run(3*time.Hour, steady)
+	v := m.verdict("d01")
+	assert.Equal(t, record.Severe, v.Verdict)
+	assert.InDelta(t, 2.4, v.Ratio.Ratio, 0.1)
+	assert.WithinDuration(t, right, v.Since, 10*time.Minute)
+}
+
+func TestADriveThatWasRemovedWhileTheClockWasAheadIsForgotten(t *testing.T) {
+	m := newMachine(t, 3)
+	m.minute = start
+	m.run(time.Hour, steady)
+	const ahead = 365 * 24 * 60
+	m.minute += ahead
+	m.run(10*time.Minute, steady)
+	m.node.RemoveDrive("d02")
+	m.drives = m.drives[:2]
+	m.minute -= ahead
+	m.run(25*time.Hour, steady)
+	var known []string
+	for _, d := range m.node.State(m.now()).Drives {
+		known = append(known, d.ID)
+	}
+	assert.Equal(t, m.drives, known)
+}
+
+// While the clock is years behind for hours, the onset of a drift stays what it was.
+func TestADriftKeepsItsOnsetWhileTheClockIsBehind(t *testing.T) {
+	m := newMachine(t, 3)
+	m.minute = start
+	m.run(2*day, steady)
+	m.slower["d01"] = 1.5
+	m.run(2*time.Hour, steady)
+	before := m.verdict("d01")
+	const behind = 6 * 365 * 24 * 60
+	m.minute -= behind
+	m.run(4*time.Hour, steady)
+	m.minute += behind
+	m.run(2*time.Hour, steady)
+	assert.Equal(t, before.Since, m.verdict("d01").Since)
+}
+
 // A node without a battery for its clock begins to measure before it knows the time. What the host did is as true as before.
 func TestAHostIsSlowBeforeAndAfterTheClockWasWrong(t *testing.T) {
 	testenv.Long(t)

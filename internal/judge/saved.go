@@ -411,11 +411,12 @@ func (n *Node) remember(d *drive) {
 	}
 }
 
-// forgetGone forgets the drives that were removed long ago. One that has not been found since a restart counts as removed then.
+// forgetGone forgets the drives that were removed long ago. One that has not been found since a restart counts as removed then, and
+// one that was removed before the clock was set back as removed now.
 func (n *Node) forgetGone() {
 	for id, d := range n.gone {
 		switch {
-		case d.Removed.IsZero():
+		case d.Removed.IsZero(), d.Removed.After(n.now):
 			d.Removed = n.now
 			n.gone[id] = d
 		case n.now.Sub(d.Removed) >= keptFor:
