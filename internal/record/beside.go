@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -32,6 +33,18 @@ type Beside struct {
 	Note     string  `json:"note,omitempty"`
 }
 
+// when says of which time Ratio is, if the drive is not known to be far slower now. It takes more than an hour of blocks to end Far.
+// Below half of the limit, none of them is far slower.
+func (b Beside) when() string {
+	switch {
+	case b.Unjudged != "":
+		return " when last compared"
+	case b.Ratio < max(1, b.Accepted)*math.Sqrt(b.Limit):
+		return " now"
+	}
+	return ""
+}
+
 // SlowerThanPeers returns a warning for each source that is far slower than its peers. The list must have the
 // statistics of a source next to each other.
 func SlowerThanPeers(list []Beside) []Warning {
@@ -43,9 +56,14 @@ func SlowerThanPeers(list []Beside) []Warning {
 		}
 		told = b.Source
 		var far []string
+		is := "was"
 		for _, x := range list[i:] {
-			if x.Source == b.Source && x.Far {
-				far = append(far, fmt.Sprintf("%s %s", x.Statistic.Short(), Ratio{Ratio: x.Ratio}))
+			if x.Source != b.Source || !x.Far {
+				continue
+			}
+			far = append(far, fmt.Sprintf("%s %s%s", x.Statistic.Short(), Ratio{Ratio: x.Ratio}, x.when()))
+			if x.when() == "" {
+				is = "is"
 			}
 		}
 		what, whose, with := "probe "+b.Source, fmt.Sprintf("that of the %d other drives", b.Of), ""
@@ -55,7 +73,7 @@ func SlowerThanPeers(list []Beside) []Warning {
 		if b.Source == "traffic" {
 			what, with = "the drive's own traffic", " with similar work"
 		}
-		text := fmt.Sprintf("%s is far slower than %s of this model%s on the node (%s)", what, whose, with, strings.Join(far, ", "))
+		text := fmt.Sprintf("%s %s far slower than %s of this model%s on the node (%s)", what, is, whose, with, strings.Join(far, ", "))
 		if len(b.OnlyHere) > 0 {
 			text += "; only here: " + strings.Join(b.OnlyHere, ", ")
 		}

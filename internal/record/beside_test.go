@@ -23,3 +23,17 @@ func TestSlowerThanPeers(t *testing.T) {
 	}))
 	assert.Empty(t, SlowerThanPeers([]Beside{near}))
 }
+
+// A level ends only after more than an hour, and not at all while it cannot be compared. Until then it was far slower.
+func TestSlowerThanPeersSaysWhen(t *testing.T) {
+	far := func(ratio float64, unjudged string) []Beside {
+		return []Beside{{Source: "read-4k", Statistic: LatencyP50, Far: true, Of: 3, Ratio: ratio, Limit: 1.25, Unjudged: unjudged}}
+	}
+	for text, list := range map[string][]Beside{
+		"probe read-4k is far slower than that of the 3 other drives of this model on the node (p50 15 % slower)":                     far(1.15, ""),
+		"probe read-4k was far slower than that of the 3 other drives of this model on the node (p50 5 % faster now)":                 far(0.95, ""),
+		"probe read-4k was far slower than that of the 3 other drives of this model on the node (p50 50 % slower when last compared)": far(1.5, "too little was measured lately"),
+	} {
+		assert.Equal(t, []Warning{{Code: WarnSlowerThanPeers, Text: text}}, SlowerThanPeers(list))
+	}
+}
