@@ -122,10 +122,13 @@ func (n *Node) AcceptHost(text string, now time.Time) (map[string]drift.Note, er
 	}
 	for g, host := range hosts {
 		g.host = host
-		for i := range g.wanders {
-			w := &g.wanders[i]
-			w.Usual.Mean = 0 // the accepted level is the normal one
-			*w = wander{Usual: w.Usual}
+		note, _ := host.State().Accepted(now)
+		for i, statistic := range host.Statistics() {
+			if _, accepted := note.Ratios[statistic]; accepted {
+				w := &g.wanders[i]
+				w.Usual.Mean = 0 // the accepted level is the normal one
+				*w = wander{Usual: w.Usual}
+			}
 		}
 		g.look()
 	}

@@ -1,7 +1,10 @@
 package judge_test
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -199,4 +202,36 @@ func TestTheLevelOfASourceThatIsNotAttachedIsAccepted(t *testing.T) {
 	m.node.Attach("d04", "read-4k", tracker)
 	m.run(3*time.Hour, steady)
 	assert.False(t, m.farFromPeers("d04"))
+}
+
+// To accept what the host made slower changes nothing of what is known of its other statistics.
+func TestToAcceptTheReadsOfAHostLeavesItsWrites(t *testing.T) {
+	m := newMachine(t, 6)
+	m.minute, m.writes = start, true
+	m.run(36*time.Hour, steady)
+	m.run(36*time.Hour, always(1.05))
+	m.felt = map[string]float64{}
+	for _, id := range m.drives {
+		m.felt[id] = 1.4
+	}
+	m.run(3*time.Hour, always(1.05))
+	known := func() map[record.Statistic]any {
+		var all struct {
+			Hosts []struct {
+				Source  string
+				Wanders map[record.Statistic]any
+			}
+		}
+		text, err := json.Marshal(m.node.State(m.now()))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &all))
+		require.Equal(t, judge.Traffic, all.Hosts[1].Source)
+		return all.Hosts[1].Wanders
+	}
+	before := known()
+	notes, err := m.node.AcceptHost("the new cipher", m.now())
+	require.NoError(t, err)
+	require.Equal(t, []record.Statistic{record.OthersReadLatency}, slices.Collect(maps.Keys(notes[judge.Traffic].Ratios)))
+	assert.Equal(t, before[record.OthersWriteLatency], known()[record.OthersWriteLatency])
+	assert.NotEqual(t, before[record.OthersReadLatency], known()[record.OthersReadLatency])
 }
