@@ -250,3 +250,39 @@ func TestASlowHourOfABusyFirstDayEnds(t *testing.T) {
 	run(24, 1, 0.5)
 	assert.Equal(t, record.Stable, track.Drift()[0].State, "%+v", track.Drift()[0])
 }
+
+// stored returns what would be stored.
+func (h *history) stored() string {
+	h.t.Helper()
+	data, err := json.Marshal(h.track.State())
+	require.NoError(h.t, err)
+	return string(data)
+}
+
+// restart continues with a tracker that is restored from what was stored.
+func (h *history) restart() {
+	h.t.Helper()
+	var state drift.State
+	require.NoError(h.t, json.Unmarshal([]byte(h.stored()), &state))
+	h.track = drift.NewTracker(drift.Default())
+	require.NoError(h.t, h.track.Restore(state))
+}
+
+// What recurs is expected again in the same way if the daemon was restarted during the night.
+func TestARestartAtNightChangesNoExpectation(t *testing.T) {
+	once, again := newHistory(t), newHistory(t)
+	for _, h := range []*history{once, again} {
+		h.night(1)
+		h.night(1.6)
+		h.run(21*time.Hour, 1, record.Conditions{})
+		h.run(2*time.Hour, 2.4, record.Conditions{}) // without the job of the night before
+		require.Equal(t, record.Regressed, h.p50().State)
+		if h == again {
+			h.restart()
+		}
+		h.run(time.Hour, 2.4, record.Conditions{})
+		h.run(2*time.Hour, 1, record.Conditions{})
+		require.Equal(t, record.Stable, h.p50().State)
+	}
+	assert.Equal(t, once.stored(), again.stored())
+}

@@ -127,8 +127,8 @@ func (t *Tracker) moveBaseline(i int, by Shift, now time.Time) {
 	moved[i] = by
 	e.Values = named(e.names, values.moved(moved))
 	for k := range t.recent {
-		for _, x := range []*Shift{&t.recent[k].Shifts[i], &t.recent[k].Alone[i]} {
-			if x.Known() { // one may be without the other
+		for _, x := range []*Shift{&t.recent[k].Shifts[i], &t.recent[k].Alone[i], &t.recent[k].withDay[i]} {
+			if x.Known() { // one may be without the others
 				*x -= by
 			}
 		}

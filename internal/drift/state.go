@@ -23,6 +23,9 @@ type State struct {
 	// Closed are blocks that wait for those of the peers.
 	Closed []block  `json:"closed,omitempty"`
 	Recent []judged `json:"recent,omitempty"`
+	// WithDay are the shifts of those Recent blocks, by slot, off which something was taken that is expected at their time of day,
+	// before that.
+	WithDay map[int64]Shifts `json:"with_day,omitempty"`
 	// Compared is when each statistic was last compared.
 	Compared map[record.Statistic]compared `json:"compared,omitempty"`
 	// Latest are the last rounds, which LastShift and OtherWork use.
@@ -52,6 +55,14 @@ func (t *Tracker) State() State {
 		e.Beyond, e.Late = slices.Clone(e.Beyond), slices.Clone(e.Late)
 		e.Baseline = e.Baseline.copied()
 	}
+	for _, b := range t.recent {
+		if b.withDay != b.Shifts {
+			if s.WithDay == nil {
+				s.WithDay = map[int64]Shifts{}
+			}
+			s.WithDay[b.Slot] = b.withDay
+		}
+	}
 	for i, statistic := range t.names {
 		v := t.verdicts[i]
 		v.Fast.Shifts = slices.Clone(v.Fast.Shifts)
@@ -73,6 +84,13 @@ func (t *Tracker) Restore(s State) error {
 	t.restart(s.Last)
 	t.epochs, t.changes, t.last, t.open = slices.Clone(s.Epochs), slices.Clone(s.Changes), s.Last, s.Open
 	t.closed, t.recent, t.latest = slices.Clone(s.Closed), slices.Clone(s.Recent), slices.Clone(s.Latest)
+	for k := range t.recent {
+		b := &t.recent[k]
+		b.withDay = b.Shifts
+		if x, ok := s.WithDay[b.Slot]; ok {
+			b.withDay = x
+		}
+	}
 	for i := range t.epochs {
 		t.epochs[i].names = t.names
 		t.epochs[i].Baseline = t.epochs[i].Baseline.copied()

@@ -327,7 +327,7 @@ func (t *Tracker) learn(b block, now time.Time) {
 func (t *Tracker) learnedAnew(i int) {
 	t.verdicts[i].begin(record.Stable, t.verdicts[i].Since)
 	for k := range t.recent {
-		t.recent[k].Shifts[i] = missing
+		t.recent[k].Shifts[i], t.recent[k].withDay[i] = missing, missing
 	}
 }
 

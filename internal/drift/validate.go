@@ -68,6 +68,11 @@ func (s State) validate() error {
 			return fmt.Errorf("an impossible block %v", j)
 		}
 	}
+	for slot, x := range s.WithDay {
+		if !x.valid() {
+			return fmt.Errorf("impossible shifts %v of the block at slot %d", x, slot)
+		}
+	}
 	return nil
 }
 

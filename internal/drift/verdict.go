@@ -57,7 +57,7 @@ type judged struct {
 	Slow   [statistics]bool
 	// Alone are the shifts with the host's part left in, except for what the host does every day.
 	Alone Shifts
-	// withDay are the shifts before the expectation of the day was taken off; not stored.
+	// withDay are the shifts before the expectation of the day was taken off.
 	withDay Shifts
 }
 
