@@ -85,6 +85,25 @@ func TestADriftThatBeganWhileTheClockWasAhead(t *testing.T) {
 	assert.WithinDuration(t, right, v.Since, 10*time.Minute)
 }
 
+// The same of a host. How long it has been slow decides whether that is reported.
+func TestAHostThatBecameSlowWhileTheClockWasAhead(t *testing.T) {
+	for _, drives := range []int{2, 4} {
+		m := newMachine(t, drives)
+		m.minute = start
+		m.run(2*day, steady)
+		const ahead = 365 * 24 * 60
+		m.minute += ahead
+		m.run(2*time.Hour, steady)
+		m.run(45*time.Minute, always(1.5))
+		m.minute -= ahead
+		right := m.now()
+		m.run(3*time.Hour, always(1.5))
+		host := m.node.Host()
+		assert.Equal(t, record.Degraded, host.Verdict, "%d drives", drives)
+		assert.WithinDuration(t, right, host.Since, 10*time.Minute)
+	}
+}
+
 func TestADriveThatWasRemovedWhileTheClockWasAheadIsForgotten(t *testing.T) {
 	m := newMachine(t, 3)
 	m.minute = start

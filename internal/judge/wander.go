@@ -85,6 +85,9 @@ func (w *wander) take(x record.Drift, from float64, lasts time.Duration, expecte
 		w.end(now)
 		return false
 	}
+	if w.Since.After(now) && !x.Since.After(now) { // that was while the clock was ahead; the drift has another onset since
+		w.Since, w.Until = now, now
+	}
 	w.Caused = w.Caused || len(x.Attribution) > 0
 	ratio := x.Ratio
 	if w.scope() == record.ScopeHost && !w.Caused { // neither a batch nor a new kernel is a host that wanders
