@@ -59,7 +59,7 @@ type LoadEffect struct {
 
 // Evidence is a CUSUM against the threshold at which it alarms.
 type Evidence struct {
-	// For is what it would be evidence for: "slower", "faster" or "slow rounds".
+	// For is what it would be evidence for: ForSlower, ForFaster or ForSlowRounds.
 	For string `json:"for"`
 	// Ratio is the size of shift that this CUSUM is quickest to find; 0 for slow rounds.
 	Ratio     float64   `json:"ratio,omitempty"`
@@ -67,6 +67,13 @@ type Evidence struct {
 	Threshold float64   `json:"threshold"`
 	Since     time.Time `json:"since,omitzero"`
 }
+
+// What a CUSUM may be evidence for.
+const (
+	ForSlower     = "slower"
+	ForFaster     = "faster"
+	ForSlowRounds = "slow rounds"
+)
 
 // Block is a judged block: how many times slower than the baseline under the
 // same load, and whether it had a slow round, per statistic in their order.
@@ -142,8 +149,8 @@ func (t *Tracker) explain(i int, n *norm, out *StatisticExplanation) {
 	for k, p := range t.plans[i] {
 		size := (2 * p.reference).Ratio()
 		out.Evidence = append(out.Evidence,
-			Evidence{"slower", size, v.Slower[k].Value, p.slower, v.Slower[k].time()},
-			Evidence{"faster", size, v.Faster[k].Value, p.faster, v.Faster[k].time()})
+			Evidence{ForSlower, size, v.Slower[k].Value, p.slower, v.Slower[k].time()},
+			Evidence{ForFaster, size, v.Faster[k].Value, p.faster, v.Faster[k].time()})
 	}
-	out.Evidence = append(out.Evidence, Evidence{For: "slow rounds", Value: v.Slow.Value, Threshold: t.slowThreshold(i), Since: v.Slow.time()})
+	out.Evidence = append(out.Evidence, Evidence{For: ForSlowRounds, Value: v.Slow.Value, Threshold: t.slowThreshold(i), Since: v.Slow.time()})
 }

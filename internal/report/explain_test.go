@@ -73,6 +73,27 @@ func TestExplainTheLimitOfAnEarlyBaseline(t *testing.T) {
 	}
 }
 
+// A drive that gets much faster on its first day is no alarm because that day is not over, and not because the shift is small.
+func TestExplainWhatIsJudgedAfterTheFirstDay(t *testing.T) {
+	tracker := drift.NewTracker(drift.Default())
+	for i := range 4 * 60 {
+		p := 100e-6 * (1 + 0.02*float64(i*7%17-8)/8)
+		if i >= 3*60 {
+			p /= 2
+		}
+		tracker.AddRound(drift.Round{Time: drifttest.Start().Add(time.Duration(i) * time.Minute), Values: drift.Values{p, 1.3 * p, 1.8 * p, 1 / p}}, record.Conditions{})
+	}
+	x := report.Explained{Time: tracker.LastRound(), Node: "storage-07", TargetID: "eui.1", Path: "/dev/nvme0n1"}
+	x.Probes = []report.ProbeExplained{{Probe: "read-4k", Explanation: tracker.Explain(tracker.LastRound())}}
+	require.Equal(t, record.Provisional, x.Probes[0].Maturity)
+	require.InDelta(t, 0.5, x.Probes[0].Statistics[0].Ratio, 0.01)
+	var b strings.Builder
+	require.NoError(t, report.Explain(&b, x))
+	got := strings.Join(strings.Fields(b.String()), " ")
+	assert.Contains(t, got, "The evidence for faster, about 100 % is complete, but until the baseline is final, only a slower level raises an alarm.")
+	assert.NotContains(t, got, "too small")
+}
+
 // The range beside the bars is that of the blocks, not that of the scale, which noise must not fill.
 func TestExplainHasTheRangeOfTheBlocks(t *testing.T) {
 	x := explained("none", "quiet", 30*time.Hour)

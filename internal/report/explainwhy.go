@@ -72,6 +72,8 @@ func mostEvidence(x drift.Explanation, s drift.StatisticExplanation) string {
 	switch {
 	case share == 0:
 		return "There is no evidence for a change."
+	case share >= 1 && x.Maturity != record.Final && most.For != drift.ForSlower:
+		return fmt.Sprintf("The evidence for %s is complete, but until the baseline is final, only a slower level raises an alarm.", evidenceName(most))
 	case share >= 1:
 		limit := "drift.smallest_effect"
 		if x.Maturity != record.Final {
