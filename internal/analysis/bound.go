@@ -72,7 +72,10 @@ func bound(s record.Step, m Machine) record.Bound {
 		b.Evidence = fmt.Sprintf("one write at a time, which takes %s on average with its sync", units.Latency(results(s)[0].Mean+s.Sync.Mean))
 	case s.Workload != nil && s.Workload.InFlight() == 1 && len(s.Parts) <= 1:
 		b.Limit = record.LimitLatency
-		b.Evidence = fmt.Sprintf("one I/O at a time, which takes %s on average", units.Latency(results(s)[0].Mean))
+		b.Evidence = "one I/O at a time"
+		if mean := results(s)[0].Mean; mean > 0 {
+			b.Evidence += fmt.Sprintf(", which takes %s on average", units.Latency(mean))
+		}
 	default:
 		b.Limit = record.LimitDevice
 		b.Evidence = notOthers(b)

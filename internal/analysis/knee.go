@@ -128,10 +128,14 @@ func knee(points []depthPoint) record.Knee {
 			continue
 		}
 		at := points[i]
-		return record.Knee{
+		k := record.Knee{
 			Depth: at.depth, IOPS: at.iops, Mean: at.mean, P99: at.p99, P99Unsure: at.unsure, Deepest: deepest.depth,
-			IOPSGain: deepest.iops / at.iops, LatencyGrowth: float64(deepest.mean) / float64(at.mean),
+			IOPSGain: deepest.iops / at.iops,
 		}
+		if at.mean > 0 { // a job can do without latencies (gtod_reduce)
+			k.LatencyGrowth = float64(deepest.mean) / float64(at.mean)
+		}
+		return k
 	}
 	return record.Knee{Deepest: deepest.depth}
 }

@@ -73,6 +73,16 @@ func TestKneeOfADisk(t *testing.T) {
 	assert.InEpsilon(t, 16.25, got.LatencyGrowth, 0.01)
 }
 
+// A job with gtod_reduce or disable_lat measures rates alone. A report with a figure that is no number has no JSON.
+func TestKneeWithoutLatencies(t *testing.T) {
+	steps := sweep(wall(4), powers(64)...)
+	for i := range steps {
+		steps[i].Read.Mean, steps[i].Read.Latency = 0, nil
+	}
+	assert.Equal(t, []record.Knee{{Load: "4 KiB random read", Depth: 4, IOPS: 40_000, Deepest: 64, IOPSGain: 1}}, analysis.Knees(steps))
+	assert.Equal(t, "one I/O at a time", analysis.Bounds(steps, analysis.Machine{})[0].Evidence)
+}
+
 func TestNoKnee(t *testing.T) {
 	endless := func(d int) float64 { return 9_000 * float64(d) }
 	assert.Equal(t, []record.Knee{{Load: "4 KiB random read", Deepest: 64}}, analysis.Knees(sweep(endless, powers(64)...)))

@@ -73,7 +73,7 @@ type Knee struct {
 	// P99Unsure is true when too few I/Os support P99; see Result.Unsure.
 	P99Unsure bool `json:"p99_unsure,omitempty"`
 	// Deepest is the deepest depth tried. IOPSGain and LatencyGrowth are the IOPS and the mean latency there, divided
-	// by those at the knee.
+	// by those at the knee. Without latencies, Mean and LatencyGrowth are 0.
 	Deepest int `json:"deepest"`
 	// Disregarded counts the steps that measured something other than the drive, and Codes are the codes of the
 	// warnings that say so; see Step.Spoiled. Deepest is 0 when fewer than three depths remain, which is too few to

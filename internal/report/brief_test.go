@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -36,4 +37,19 @@ func TestNoKneeAmongRepeatsThatDiffer(t *testing.T) {
 	b.Reset()
 	require.NoError(t, report.Run(&b, r))
 	assert.Contains(t, b.String(), "the knee is at depth 32")
+}
+
+// A job with gtod_reduce or disable_lat measures no latencies, and all forms of its report can be written.
+func TestKneeWithoutLatencies(t *testing.T) {
+	r := depthRun()
+	for i := range r.Steps {
+		r.Steps[i].Read.Mean, r.Steps[i].Read.Latency = 0, nil
+	}
+	r.Analysis.Knees = analysis.Knees(r.Steps)
+	var text, page, document bytes.Buffer
+	require.NoError(t, report.Brief(&text, r))
+	assert.Regexp(t, `the knee is at depth 32 with .* IOPS; from there to depth 1024 IOPS grow 1.26×\. Latencies were\s+not measured\.`, text.String())
+	require.NoError(t, report.HTML(&page, report.NewDocument(r, nil)))
+	assert.NotContains(t, page.String(), "mean 0 µs")
+	require.NoError(t, report.JSON(&document, report.NewDocument(r, nil)))
 }

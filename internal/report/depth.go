@@ -160,6 +160,10 @@ func (s sweep) sentence() string {
 }
 
 func (s sweep) kneeText() string {
+	if s.knee.Mean == 0 {
+		return fmt.Sprintf("%s: the knee is at depth %d with %s IOPS; from there to depth %d IOPS grow %s. Latencies were not measured.",
+			s.load, s.knee.Depth, units.IOPS(s.knee.IOPS), s.knee.Deepest, units.Ratio(s.knee.IOPSGain))
+	}
 	return fmt.Sprintf("%s: the knee is at depth %d with %s IOPS at %s; from there to depth %d IOPS grow %s and mean latency %s.",
 		s.load, s.knee.Depth, units.IOPS(s.knee.IOPS), units.Latency(s.knee.Mean), s.knee.Deepest, units.Ratio(s.knee.IOPSGain), units.Ratio(s.knee.LatencyGrowth))
 }
@@ -183,7 +187,9 @@ func (s sweep) plot(unit units.LatencyUnit) document.Plot {
 	for _, p := range s.points {
 		at, doubt, why := float64(p.depth), len(p.warnings) > 0, noteOf(p.warnings)
 		iops = append(iops, plot.Point{X: at, Y: p.iops, Doubt: doubt, Note: fmt.Sprintf("depth %d: %s IOPS%s", p.depth, units.IOPS(p.iops), why)})
-		mean = append(mean, plot.Point{X: at, Y: unit.In(p.mean), Doubt: doubt, Note: fmt.Sprintf("depth %d: mean %s%s", p.depth, units.Latency(p.mean), why)})
+		if p.mean > 0 {
+			mean = append(mean, plot.Point{X: at, Y: unit.In(p.mean), Doubt: doubt, Note: fmt.Sprintf("depth %d: mean %s%s", p.depth, units.Latency(p.mean), why)})
+		}
 		if p.p99 > 0 {
 			p99 = append(p99, plot.Point{X: at, Y: unit.In(p.p99), Doubt: doubt || p.unsure, Note: fmt.Sprintf("depth %d: p99 %s%s", p.depth, units.Latency(p.p99), why)})
 		}

@@ -207,7 +207,10 @@ func (s sweep) overlaid(run string, r record.RunReport, unit units.LatencyUnit) 
 		}
 		rate.Note = fmt.Sprintf("%s, depth %d: %s IOPS%s%s", run, p.depth, units.IOPS(p.iops), around, noteOf(p.warnings))
 		late.Note = fmt.Sprintf("%s, depth %d: mean %s%s%s", run, p.depth, units.Latency(p.mean), around, noteOf(p.warnings))
-		iops, mean, warnings = append(iops, rate), append(mean, late), append(warnings, p.warnings...)
+		iops, warnings = append(iops, rate), append(warnings, p.warnings...)
+		if p.mean > 0 {
+			mean = append(mean, late)
+		}
 	}
 	return iops, mean, warnings
 }
