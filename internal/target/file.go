@@ -172,13 +172,27 @@ func freeBytes(dir string) (int64, error) {
 func openFile(path string) (*File, error) {
 	d, err := openDirect(path, unix.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, err
+		return nil, unlessForeign(path, err)
 	}
 	f := &File{direct: d}
 	if err := f.verify(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return f, nil
+}
+
+// unlessForeign returns ErrForeign for a file that cannot be opened for writing, and need not be. Its filesystem is mounted
+// read-only, somebody else may write to it, or it is a program that is running.
+func unlessForeign(path string, err error) error {
+	for _, cause := range []error{unix.EROFS, fs.ErrPermission, unix.ETXTBSY} {
+		if !errors.Is(err, cause) {
+			continue
+		}
+		if ours, unread := IsOurs(path); unread == nil && !ours {
+			return fmt.Errorf("open %s: %w", path, ErrForeign)
+		}
+	}
+	return err
 }
 
 // verify checks that ssdprobe made the file, and that it is full and holds what was written to

@@ -534,6 +534,24 @@ func TestReadOnlyFilesystem(t *testing.T) {
 	require.NoError(t, existing.Close())
 }
 
+// A file that ssdprobe did not make is only read, so nobody need be able to write to it.
+func TestForeignFilesThatCannotBeWritten(t *testing.T) {
+	t.Run("read-only filesystem", func(t *testing.T) {
+		dir := testenv.Ext4(t, 100*mib)
+		path := filepath.Join(dir, "data")
+		require.NoError(t, os.WriteFile(path, make([]byte, 4*mib), 0o644))
+		testenv.RemountReadOnly(t, dir)
+		require.ErrorIs(t, refused(t, path), target.ErrForeign)
+		_, err := target.PlanFile(path, 64*mib)
+		require.ErrorIs(t, err, target.ErrForeign)
+	})
+	t.Run("a program that is running", func(t *testing.T) {
+		path, err := os.Executable()
+		require.NoError(t, err)
+		require.ErrorIs(t, refused(t, path), target.ErrForeign)
+	})
+}
+
 // A filesystem gives the inode of a removed file to the next one.
 func TestAFileThatTakesTheInodeOfOursIsAnotherOne(t *testing.T) {
 	dir := testenv.Ext4(t, 256*mib)
