@@ -16,20 +16,23 @@ type summing struct {
 	issued          int64 // I/Os including those of the warm-up and search
 	ok, disturbed   totals
 	errors          map[string]int64
-	disturbance     record.Disturbance
 	warnings        []record.Warning
 	last            string // reason why the last bad round was not good
 	disturbedRounds int
 }
 
 type totals struct {
-	latency record.Histogram
-	span    time.Duration
+	latency     record.Histogram
+	span        time.Duration
+	disturbance record.Disturbance
 }
 
 func (t *totals) add(m record.Measurement) {
 	t.latency = record.Merge(t.latency, m.Latency)
 	t.span += m.Duration
+	t.disturbance.CPUWait += m.Disturbance.CPUWait
+	t.disturbance.Throttled += m.Disturbance.Throttled
+	t.disturbance.InvoluntarySwitches += m.Disturbance.InvoluntarySwitches
 }
 
 func (s *summing) add(m record.Measurement) {
@@ -48,9 +51,6 @@ func (s *summing) add(m record.Measurement) {
 			s.warnings = append(s.warnings, w)
 		}
 	}
-	s.disturbance.CPUWait += m.Disturbance.CPUWait
-	s.disturbance.Throttled += m.Disturbance.Throttled
-	s.disturbance.InvoluntarySwitches += m.Disturbance.InvoluntarySwitches
 	switch m.Outcome {
 	case record.OutcomeOK:
 		s.good++
@@ -67,7 +67,7 @@ func (s *summing) add(m record.Measurement) {
 // step returns the result of the rounds.
 func (s *summing) step(interruptsPerIO float64) record.Step {
 	step := record.Step{
-		Name: s.probe.Name, Plan: s.probe.String(), Errors: s.errors, Disturbance: s.disturbance,
+		Name: s.probe.Name, Plan: s.probe.String(), Errors: s.errors,
 		Warnings: s.warnings, InterruptsPerIO: interruptsPerIO,
 	}
 	use := s.ok
@@ -86,11 +86,11 @@ func (s *summing) step(interruptsPerIO float64) record.Step {
 			Code: record.WarnFewSamples, Text: fmt.Sprintf("%d of %d rounds did not count; the last because: %s", s.rounds-s.good, s.rounds, s.last),
 		})
 	}
-	step.Duration = use.span
+	step.Duration, step.Disturbance = use.span, use.disturbance
 	if use.span <= 0 || use.latency.Count() == 0 {
 		return step
 	}
-	step.Disturbance.CPUWaitRatio = min(1, s.disturbance.CPUWait.Seconds()/use.span.Seconds())
+	step.Disturbance.CPUWaitRatio = min(1, use.disturbance.CPUWait.Seconds()/use.span.Seconds())
 	n := use.latency.Count()
 	result := &record.Result{
 		IOs: n, Bytes: n * s.probe.BlockBytes, Latency: use.latency,

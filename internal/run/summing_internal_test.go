@@ -54,6 +54,7 @@ func TestDisturbedRoundsDoNotCountBesideGoodOnes(t *testing.T) {
 	step := summed(round(record.OutcomeDisturbed, time.Second), round(record.OutcomeOK, time.Millisecond)).step(-1)
 	assert.Equal(t, int64(2), step.Read.IOs)
 	assert.Equal(t, time.Millisecond, step.Read.Max)
+	assert.Equal(t, record.Disturbance{CPUWait: time.Millisecond / 2, CPUWaitRatio: 0.25}, step.Disturbance, "as the figures, without the other round")
 	assert.Equal(t, []string{record.WarnFewSamples}, codes(step.Warnings))
 	assert.Contains(t, step.Warnings[0].Text, "1 of 2 rounds did not count; the last because: disturbed: because")
 }
