@@ -160,7 +160,7 @@ func readText(stdin io.Reader, file string) ([]byte, error) {
 	case len(text) > maxReportBytes:
 		return nil, fmt.Errorf("more than %s: not a report", units.BlockSize(maxReportBytes))
 	}
-	return text, nil
+	return inUTF8(text), nil
 }
 
 func readFile(stdin io.Reader, file string) ([]report.Document, error) {

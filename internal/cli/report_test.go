@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -107,6 +109,35 @@ func TestComparisonBesideCSV(t *testing.T) {
 	assert.NotContains(t, csv.stdout, "slower")
 	require.NotEmpty(t, csv.stderr)
 	assert.True(t, strings.HasSuffix(text.stdout, csv.stderr), csv.stderr)
+}
+
+// PowerShell saves the output of a program as UTF-16 with a byte order mark, and other programs of Windows put one before UTF-8.
+func TestReportReadsWhatWindowsSaved(t *testing.T) {
+	own, err := os.ReadFile(asFile(t, "a.json", stored("A1", 10_000)))
+	require.NoError(t, err)
+	fio, err := os.ReadFile("../../pkg/fio/testdata/fio-3.33-plain.json")
+	require.NoError(t, err)
+	for name, text := range map[string]string{"ssdprobe": string(own), "fio": string(fio)} {
+		want := in("report", file(t, "as-is.json", text))
+		require.Equal(t, 0, want.code, want.stderr)
+		text = "\uFEFF" + text
+		encode := func(order binary.ByteOrder) []byte {
+			encoded, err := binary.Append(nil, order, utf16.Encode([]rune(text)))
+			require.NoError(t, err)
+			return encoded
+		}
+		for encoding, encoded := range map[string][]byte{
+			"UTF-8":    []byte(text),
+			"UTF-16LE": encode(binary.LittleEndian),
+			"UTF-16BE": encode(binary.BigEndian),
+		} {
+			t.Run(name+" "+encoding, func(t *testing.T) {
+				got := in("report", file(t, "saved.json", string(encoded)))
+				assert.Equal(t, 0, got.code, got.stderr)
+				assert.Equal(t, want.stdout, got.stdout)
+			})
+		}
+	}
 }
 
 func TestReportReadsStandardInput(t *testing.T) {
