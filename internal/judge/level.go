@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -215,7 +216,7 @@ func (s *source) judgeLevels(slot int64) {
 		if l.now.why != "" || s.block.Slot == l.judged {
 			slots := s.tracker.Slots()
 			if slot-l.judged >= max(levelBlocks, 3*slots) && (!l.found || !s.hasPeers() || s.isOutlived(slot)) {
-				*l = level{now: l.now, accepted: l.accepted} // too old, and not found, or no peers are left, or the drive has worked on
+				*l = level{now: l.now, accepted: l.accepted} // too old, and not found, or no peers are left, or the users have left
 			}
 			if l.now.why != "" && l.past && (state == record.Stable || state == record.Improved) {
 				*l = level{now: l.now, accepted: l.accepted} // the own past showed the slowdown, and now shows its end
@@ -233,24 +234,21 @@ func (s *source) judgeLevels(slot int64) {
 	}
 }
 
-// isOutlived reports whether this source has had no block in the day before a slot, while another source of the drive had some
-// for half of it: users have left a drive that is still probed, or a probe is refused for good. Then nothing refutes any more
-// where the drive stood among its peers.
+// isOutlived reports whether the traffic has had no block in the day before a slot, while a probe of the drive had some for half
+// of it: the users have left a drive that is still probed. Then nothing refutes any more how slow it was for them. Rounds that are
+// refused end nothing: a drive may be too busy for them because it is slow.
 func (s *source) isOutlived(slot int64) bool {
-	if slot-s.block.Slot < dayBlocks {
+	if s.name != Traffic || slot-s.block.Slot < dayBlocks {
 		return false
 	}
 	for _, o := range s.drive.sources {
 		worked := int64(0)
-		for n := slot - dayBlocks + 1; n <= slot; n++ {
-			for i := range o.tracker.Statistics() {
-				if o.at(n, i).Known() {
-					worked += o.tracker.Slots()
-					break
-				}
+		for n := slot - dayBlocks + 1; n <= slot && o != s; n++ {
+			if slices.ContainsFunc(slices.Collect(o.speeds()), func(i int) bool { return o.at(n, i).Known() }) {
+				worked += o.tracker.Slots()
 			}
 		}
-		if o != s && worked >= dayBlocks/2 {
+		if worked >= dayBlocks/2 {
 			return true
 		}
 	}

@@ -100,6 +100,18 @@ func TestALevelOfTrafficThatHasGone(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
 }
 
+// A drive that its probe showed to be slow is too busy for rounds for days, maybe because it is slow. Its traffic refutes nothing.
+func TestALevelOfARefusedProbe(t *testing.T) {
+	m := newMachine(t, 5)
+	m.minute = start
+	m.probed = map[string]float64{"d04": 2}
+	m.run(6*time.Hour, steady)
+	require.True(t, m.node.Beside("d04")[0].Far)
+	m.silent = map[string]bool{"d04": true}
+	m.run(30*time.Hour, steady)
+	assert.True(t, m.node.Beside("d04")[0].Far)
+}
+
 // A nightly backup that is not reported as load may teach a load curve that is far too steep at its end.
 func TestACurveOfLoadMakesNoDriveSlow(t *testing.T) {
 	n := follow(t, drifttest.Site{Noise: "backup", Seed: 12, Drives: 4, Days: 1.25, Load: 0.3, Role: true})
