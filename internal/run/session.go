@@ -68,6 +68,8 @@ const (
 	// lockPatience is how long to wait for a round of the daemon to end.
 	lockPatience = 5 * time.Second
 	lockRetry    = 50 * time.Millisecond
+	// lockTimeout is how long a use of the lock directory may take beyond that.
+	lockTimeout = 10 * time.Second
 	// removePatience is how long it may take to lock a file that was made, and to remove it.
 	removePatience = 10 * time.Second
 )
@@ -93,9 +95,28 @@ func Begin(ctx context.Context, subject measure.Subject, o Options) (*Session, e
 	return sessions[0], nil
 }
 
-// takeLock takes the lock of the device below all of the subjects. It notes in it that a run has it,
-// where that runs, and which process a stoppable run is. Errors: *InUseError.
+// takeLock takes the lock of the device below all of the subjects. The filesystem of the locks may hang. Errors:
+// *InUseError.
 func takeLock(ctx context.Context, o Options, subjects ...measure.Subject) (*store.Lock, error) {
+	lock, err := guard.DoLate(ctx, &guard.Guard{}, lockPatience+lockTimeout,
+		func(ctx context.Context) (*store.Lock, error) { return noteLock(ctx, o, subjects) },
+		func(late *store.Lock, err error) {
+			if err == nil { // nobody else knows of it
+				_ = late.Release() // if that fails, the end of the process releases it
+			}
+		})
+	switch {
+	case !guard.Hangs(err):
+		return lock, err
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	}
+	return nil, fmt.Errorf("take the lock of %s: the filesystem of %s does not answer: %w", subjects[0].Path, o.LockDir, err)
+}
+
+// noteLock takes the lock and notes in it that a run has it, where that runs, and which process a stoppable run is. Errors:
+// *InUseError.
+func noteLock(ctx context.Context, o Options, subjects []measure.Subject) (*store.Lock, error) {
 	id := subjects[0].LockID
 	lock, err := awaitLock(ctx, o.LockDir, id)
 	if errors.Is(err, ErrInUse) {
@@ -183,14 +204,24 @@ func (s *Session) End() (removed string, err error) {
 			removed = s.made
 		}
 	}
-	switch {
-	case s.lock == nil: // another session of the same run holds it
-	case s.formats:
-		err = errors.Join(err, s.lock.Keep())
-	default:
-		err = errors.Join(err, s.lock.Release())
+	if s.lock != nil { // otherwise another session of the same run holds it
+		err = errors.Join(err, s.letGo())
 	}
 	return removed, err
+}
+
+// letGo releases the lock. The filesystem of the locks may hang.
+func (s *Session) letGo() error {
+	_, err := guard.Do(context.Background(), &guard.Guard{}, lockTimeout, func(context.Context) (struct{}, error) {
+		if s.formats {
+			return struct{}{}, s.lock.Keep()
+		}
+		return struct{}{}, s.lock.Release()
+	})
+	if guard.Hangs(err) {
+		return fmt.Errorf("release the lock of %s: the filesystem of %s does not answer; it is released when that does: %w", s.subject.Path, s.options.LockDir, err)
+	}
+	return err
 }
 
 // leave closes the file that was made, and removes it unless it is kept. Its filesystem may hang.
