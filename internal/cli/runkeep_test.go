@@ -101,7 +101,7 @@ func TestRunRefusesAFolderInUse(t *testing.T) {
 // A run that measured nothing leaves nothing behind.
 func TestRunThatIsRefusedLeavesNoFolder(t *testing.T) {
 	parent := t.TempDir()
-	job := file(t, "bad.fio", "[a]\nrw=randread\ndirect=1\nioengine=libaio\nbs=1000\nsize=1m\n")
+	job := file(t, "bad.fio", "[a]\nrw=randread\ndirect=1\nioengine=libaio\nbssplit=1000/100\nsize=1m\n")
 	got := in("run", "--job", job, "--config", calm(t), "--state-dir", t.TempDir(), "-t", testenv.OnDisk(t), "--size", "16MiB", "--folder", filepath.Join(parent, "run"))
 	assert.Equal(t, 1, got.code, got.stderr)
 	assert.Empty(t, testenv.Names(t, parent))

@@ -213,7 +213,7 @@ exec `+b.Path+` "$@"`)
 // A drive may fail in the middle of a step, after much of it was measured: the result is then
 // incomplete, too.
 func TestExecuteFailsWithAnIO(t *testing.T) {
-	s, err := suite.OwnJob("x", strings.NewReader("[global]\nrw=randread\ndirect=1\n[good]\nnumber_ios=50\nbs=4k\n[bad]\nbs=1000\n"))
+	s, err := suite.OwnJob("x", strings.NewReader("[global]\nrw=randread\ndirect=1\n[good]\nnumber_ios=50\nbs=4k\n[bad]\nbssplit=1000/100\n"))
 	require.NoError(t, err)
 	got, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: dataFile(t)})
 	require.ErrorIs(t, err, syscall.EINVAL)

@@ -237,9 +237,8 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 	if err != nil {
 		return fio.Section{}, err
 	}
-	if unit := t.unit(); !l.buffered && l.blockBytes%unit != 0 {
-		return fio.Section{}, fmt.Errorf("blocks of %s: direct I/O on %s takes multiples of its logical blocks of %s",
-			units.BlockSize(l.blockBytes), t.Path, units.BlockSize(unit))
+	if err := t.checkBlock(l.blockBytes); err != nil && !l.buffered {
+		return fio.Section{}, err
 	}
 	o := fio.Options{
 		Filenames: []string{t.Path}, RW: l.kind, IOEngine: l.engine, Direct: new(!l.buffered), Thread: new(true),

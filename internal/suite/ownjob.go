@@ -104,6 +104,14 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 		}
 		return fmt.Errorf("%s from offset %s on do not fit into the %s of %s%s", units.Size(size), units.Size(offset), units.Size(t.SizeBytes), t.Path, taken)
 	}
+	if block := effective.BlockBytes; block != nil {
+		if *block > size {
+			return fmt.Errorf("blocks of %s do not fit into the %s that the job uses of %s", units.Size(*block), units.Size(size), t.Path)
+		}
+		if err := t.checkBlock(*block); err != nil && effective.Direct != nil && *effective.Direct {
+			return err
+		}
+	}
 	o.OffsetBytes, o.SizeBytes = new(t.OffsetBytes+offset), new(size)
 	if effective.LatPercentiles == nil {
 		o.LatPercentiles = new(true) // as in all suites

@@ -57,6 +57,28 @@ func TestOwnJobMayNotReachBeyondTheTarget(t *testing.T) {
 	assert.Equal(t, onDevice, content(t, loop.Backing))
 }
 
+// fio would fail on the first such I/O, with no more than "Invalid argument".
+func TestOwnJobWithBlocksThatTheTargetDoesNotTake(t *testing.T) {
+	device := suite.Target{Path: "/dev/sda", Raw: true, SizeBytes: 64 << 20, Device: record.Device{LogicalBlockBytes: 4096}}
+	for job, says := range map[string]string{
+		"direct=1\nbs=512": "blocks of 512 B: direct I/O on /dev/sda takes multiples of its logical blocks of 4 KiB",
+		"direct=1\nbs=4k":  "",
+		"direct=0\nbs=512": "",
+		"bs=128m":          "blocks of 128 MiB do not fit into the 64 MiB that the job uses of /dev/sda",
+		"bs=1m\nsize=64k":  "blocks of 1 MiB do not fit into the 64 KiB that the job uses of /dev/sda",
+	} {
+		s, err := suite.OwnJob("x", strings.NewReader("[a]\nrw=randread\n"+job))
+		require.NoError(t, err)
+		values, err := s.Set(nil)
+		require.NoError(t, err)
+		if _, err = s.Plan(values, device); says == "" {
+			require.NoError(t, err, job)
+		} else {
+			require.ErrorContains(t, err, says, job)
+		}
+	}
+}
+
 // The page cache is faster than any link, and its figures are not the drive's. I/O that bypasses it is compared with
 // the link, whatever else is in the file.
 func TestThePageCacheIsNotBehindTheLink(t *testing.T) {

@@ -114,6 +114,14 @@ func (t Target) unit() int64 {
 	return 512
 }
 
+// checkBlock returns why direct I/O cannot have blocks of this size; nil if it can.
+func (t Target) checkBlock(bytes int64) error {
+	if unit := t.unit(); bytes%unit != 0 {
+		return fmt.Errorf("blocks of %s: direct I/O on %s takes multiples of its logical blocks of %s", units.BlockSize(bytes), t.Path, units.BlockSize(unit))
+	}
+	return nil
+}
+
 // isNVMe reports whether the device is an NVMe namespace.
 func (t Target) isNVMe() bool { return len(t.Device.Controllers) > 0 }
 
