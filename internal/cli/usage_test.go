@@ -44,6 +44,7 @@ func TestWrongUsage(t *testing.T) {
 		"unknown suite":    {[]string{"run", "slow", "--target", "/"}, []string{`suite: "slow" is unknown; want one of`}},
 		"several problems": {[]string{"run", "--rounds", "0", "--size", "1KiB"}, []string{"--target", "--rounds: 0", `--size: "1KiB" is too small`}},
 		"no repeat":        {[]string{"run", "--repeats", "0", "-t", "/"}, []string{"--repeats: 0 is out of range; want 1 to 1000"}},
+		"many repeats":     {[]string{"run", "quick", "--repeats", "1001", "-t", "/"}, []string{"ssdprobe: --repeats: 1001 is out of range; want 1 to 1000\n"}},
 		"unknown probe":    {[]string{"run", "-t", "/", "--probe", "x"}, []string{`--probe: "x" is unknown; want one of read-4k`}},
 		"target not there": {[]string{"run", "-t", "/no/such/place"}, []string{"/no/such/place"}},
 		"a near suite":     {[]string{"run", "quik", "-t", "/"}, []string{`suite: "quik" is unknown; did you mean quick?`}},
