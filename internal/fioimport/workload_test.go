@@ -1,7 +1,9 @@
 package fioimport_test
 
 import (
+	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,6 +89,19 @@ func TestPageCache(t *testing.T) {
 			want = append(want, "fio went through the page cache (direct=0), so memory may have answered in place of the drive: repeat with direct=1.")
 		}
 		assert.Equal(t, want, texts, option)
+	}
+}
+
+// Commands to the drive know neither O_DIRECT nor the page cache.
+func TestCommandsToTheDrive(t *testing.T) {
+	for _, engine := range []string{"io_uring_cmd", "sg"} {
+		text := output(t, "--output-format=json", "--rw=randread", "--bs=4k", "--number_ios=20", "--ioengine=psync")
+		s := parse(t, bytes.ReplaceAll(text, []byte(`"psync"`), []byte(strconv.Quote(engine)))).Steps[0]
+		assert.True(t, s.Workload.OfDrive(), engine)
+		assert.NotContains(t, s.Plan, "page cache")
+		for _, w := range s.Warnings {
+			assert.NotEqual(t, record.WarnMethod, w.Code, w.Text)
+		}
 	}
 }
 

@@ -178,8 +178,11 @@ func BufferedText(options []fio.Options) string {
 	return "fio went through the page cache (direct=0), so memory may have answered in place of the drive: repeat with direct=1."
 }
 
-// buffered reports whether the I/O of a job goes through the page cache.
+// buffered reports whether the I/O of a job goes through the page cache. Engines that send commands to the drive never do.
 func buffered(o fio.Options) bool {
+	if slices.Contains([]string{"io_uring_cmd", "sg"}, o.IOEngine) {
+		return false
+	}
 	through := !valueOf(o.Direct, false)
 	for _, x := range o.Extra {
 		if x.Key == "buffered" {
