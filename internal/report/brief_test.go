@@ -53,3 +53,15 @@ func TestKneeWithoutLatencies(t *testing.T) {
 	assert.NotContains(t, page.String(), "mean 0 µs")
 	require.NoError(t, report.JSON(&document, report.NewDocument(r, nil)))
 }
+
+// A run that was stopped may have fewer rounds than the rule takes, and one round has no range: nothing says that it is not steady.
+func TestSteadyStateOfTooFewRounds(t *testing.T) {
+	r := steadyRun()
+	r.Steps = r.Steps[:1]
+	r.Analysis.Steady = analysis.Steadiness(r.Steps, analysis.PTS())
+	var b bytes.Buffer
+	require.NoError(t, report.Run(&b, r))
+	assert.Contains(t, b.String(), "Whether it is steady is not known: that takes 5 rounds, and 1 ran to the end")
+	assert.NotContains(t, b.String(), "(here 0.0 %)")
+	assert.NotContains(t, b.String(), "Not steady")
+}

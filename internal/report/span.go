@@ -182,10 +182,7 @@ func spareSection(r record.RunReport) []document.Section {
 				warnings = append(warnings, step.Warnings...)
 			}
 		}
-		mark := "steady"
-		if !s.Steady.Reached {
-			mark = "not steady"
-		}
+		mark := steadyWord(s.Steady)
 		t.Add(units.Count(s.SparePercent), units.Count(100-s.SparePercent), units.DriveSize(s.FilledBytes), units.Number(s.Steady.Mean/by),
 			units.Percent(s.Steady.RangeRatio), units.Percent(s.Steady.SlopeRatio), cellOf(unit, s.MeanLatency), hintOf(s.P99Unsure, cellOf(unit, s.P99)),
 			units.Count(len(s.Steady.Path)), units.Ratio(s.Steady.Fresh), mark, warned(warnings))
@@ -215,7 +212,7 @@ func spareSentence(spares []record.SpareState) string {
 	for _, s := range spares {
 		text := fmt.Sprintf("%s with %d %% spare", rateIn(s.Steady.Unit, s.Steady.Mean), s.SparePercent)
 		if !s.Steady.Reached {
-			text += " (not steady)"
+			text += " (" + steadyWord(s.Steady) + ")"
 		}
 		if len(s.Steady.Codes) > 0 {
 			text += " (" + strings.Join(s.Steady.Codes, ", ") + ")"

@@ -54,7 +54,11 @@ func steadySentence(s record.Steady) string {
 	if len(s.Codes) > 0 {
 		doubt = fmt.Sprintf(" Some of these rounds did not measure the drive alone (%s).", strings.Join(s.Codes, ", "))
 	}
-	if !s.Reached {
+	switch {
+	case few(s):
+		return fmt.Sprintf("Whether it is steady is not known: that takes %s, and %d ran to the end, at %s on average.",
+			units.Plural(s.Window, "round"), len(s.Path), rateIn(s.Unit, s.Mean)) + doubt
+	case !s.Reached:
 		return fmt.Sprintf("Not steady after %s: the last ones have a range of %s and a slope of %s around %s.",
 			units.Plural(len(s.Path), "round"), units.Percent(s.RangeRatio), units.Percent(s.SlopeRatio), rateIn(s.Unit, s.Mean)) + doubt
 	}
@@ -68,10 +72,29 @@ func steadySentence(s record.Steady) string {
 	return text + "." + doubt
 }
 
+// few reports whether there are fewer rounds than the rule takes, as of a run that was stopped. One round has no range at all.
+func few(s record.Steady) bool { return len(s.Path) < s.Window }
+
+func steadyWord(s record.Steady) string {
+	switch {
+	case few(s):
+		return "too few rounds"
+	case !s.Reached:
+		return "not steady"
+	}
+	return "steady"
+}
+
 func steadyRule(s record.Steady) string {
-	return fmt.Sprintf("Steady by the SNIA Performance Test Specification: over %s, a range of at most %s of the mean (here %s) "+
-		"and a fitted line that rises or falls by at most %s of it (here %s).",
-		units.Plural(s.Window, "round"), units.Percent(s.MaxRange), units.Percent(s.RangeRatio), units.Percent(s.MaxSlope), units.Percent(s.SlopeRatio))
+	here := func(ratio float64) string {
+		if few(s) {
+			return ""
+		}
+		return fmt.Sprintf(" (here %s)", units.Percent(ratio))
+	}
+	return fmt.Sprintf("Steady by the SNIA Performance Test Specification: over %s, a range of at most %s of the mean%s "+
+		"and a fitted line that rises or falls by at most %s of it%s.",
+		units.Plural(s.Window, "round"), units.Percent(s.MaxRange), here(s.RangeRatio), units.Percent(s.MaxSlope), here(s.SlopeRatio))
 }
 
 // purgeNote says how far the purge can be trusted. A drive completes a format before it answers, but no drive confirms
