@@ -67,6 +67,8 @@ func bound(s record.Step, m Machine) record.Bound {
 		if share := s.Disturbance.CPUWaitRatio; share > 0 {
 			b.Evidence = fmt.Sprintf("the jobs waited for a CPU for %s of the time", units.Percent(share))
 		}
+	case s.Workload == nil && s.Depth != nil && s.Depth.Limit == record.DepthJob:
+		b.Limit, b.Evidence = record.LimitJob, s.Depth.Evidence
 	case s.Workload != nil && s.Workload.InFlight() == 1 && len(s.Parts) <= 1 && s.Sync != nil:
 		b.Limit = record.LimitLatency
 		b.Evidence = fmt.Sprintf("one write at a time, which takes %s on average with its sync", units.Latency(results(s)[0].Mean+s.Sync.Mean))

@@ -47,6 +47,11 @@ func TestBounds(t *testing.T) {
 	durable := load(1, 1, 50e6, 0.2)
 	durable.Read, durable.Write, durable.Sync = nil, durable.Read, &record.Result{Mean: time.Millisecond}
 	assert.Equal(t, "one write at a time, which takes 1.08 ms on average with its sync", analysis.Bounds([]step{durable}, gen3)[0].Evidence)
+	paced := load(1, 1, 1e6, 0.1)
+	paced.Workload, paced.Depth = nil, &record.Depth{Asked: 1, Mean: 0.1, Limit: record.DepthJob, Evidence: "the jobs pace their I/Os (rate_iops=250)"}
+	assert.Equal(t, record.Bound{
+		Step: paced.Name, Limit: record.LimitJob, CPUShare: new(0.1 / 16), LinkShare: new(1e6 / 3.938e9), Evidence: "the jobs pace their I/Os (rate_iops=250)",
+	}, analysis.Bounds([]step{paced}, gen3)[0])
 	assert.Empty(t, analysis.Bounds([]step{{Name: "nothing"}}, gen3))
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/counters"
@@ -45,6 +46,7 @@ type depthLook struct {
 	perJob    int
 	jobs      int
 	fioMost   float64 // highest mean depth according to fio's own levels
+	kept      float64 // mean depth by the rate and the latency that fio measured (Little's law); 0 if unknown
 	used      float64 // share of their CPUs that the jobs used
 	waited    float64 // share of the time for which they waited for a CPU
 	ios       float64 // including those of the ramp time
@@ -78,6 +80,11 @@ func (r Run) depth(s record.Step, jobs []fio.JobResult, group, groups int) *reco
 	}
 	levels := depthLevels(jobs)
 	l.fioMost = fio.MostDepth(levels, l.perJob) * float64(l.jobs)
+	for _, r := range []*record.Result{s.Read, s.Write} {
+		if r != nil {
+			l.kept += r.IOPS * r.Mean.Seconds()
+		}
+	}
 	l.used = (s.UserCPU + s.SystemCPU) / float64(min(l.jobs, r.cpus()))
 	l.waited = s.Disturbance.CPUWaitRatio
 	if len(r.Seen.Groups) == groups {
@@ -181,6 +188,8 @@ func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence str
 	most := float64(l.queue.Requests * min(l.jobs, max(1, l.queue.HardwareQueues)))
 	limited := most > 0 && asked > most && l.mean <= 1.1*most
 	switch {
+	case l.pace() != "" && l.kept > 0 && l.kept < depthUnexplained*asked:
+		return record.DepthJob, l.pace()
 	case l.mean == 0:
 		return "", ""
 	case l.queue.MaxRequestBytes > 0 && l.blockSize > l.queue.MaxRequestBytes && requests >= splitFrom*l.ios:
@@ -202,6 +211,16 @@ func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence str
 		return record.DepthUnknown, "not explained: the jobs may submit late, or a layer above the device may hold I/Os back"
 	}
 	return "", ""
+}
+
+// pace returns the option by which the jobs wait between I/Os; empty if there is none.
+func (l *depthLook) pace() string {
+	for _, x := range l.options.Extra {
+		if slices.Contains([]string{"rate", "rate_iops", "thinktime"}, x.Key) && strings.Trim(x.Value, "0,") != "" {
+			return fmt.Sprintf("the jobs pace their I/Os (%s=%s)", x.Key, x.Value)
+		}
+	}
+	return ""
 }
 
 // submission returns why the jobs cannot submit more; empty if they can.

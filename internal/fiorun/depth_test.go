@@ -152,6 +152,22 @@ func TestLimitOfTheDepth(t *testing.T) {
 			g.disk.ReadSectors, g.disk.ReadIOs, g.disk.WeightedTime = 2*g.disk.ReadSectors, 2*g.disk.ReadIOs, 62*span
 		}, 31, "", "", false},
 		"syncs": {func(g *group) { g.disk.WeightedTime, g.option.Fdatasync = 3*span, new(1) }, 3, record.DepthJob, "writes wait for syncs", false},
+		"a pace": {func(g *group) {
+			g.disk.WeightedTime, g.job.Read.Total.Mean = 3*span, 300*time.Microsecond
+			g.option.Extra = append(g.option.Extra, fio.Option{Key: "rate_iops", Value: "10k"})
+		}, 3, record.DepthJob, "the jobs pace their I/Os (rate_iops=10k)", false},
+		"a pace at depth 1, beside others": {func(g *group) {
+			g.disk.WriteSectors, g.option.IODepth, g.job.Read.Total.Mean = 10*g.disk.ReadSectors, new(1), 10*time.Microsecond
+			g.option.Extra = append(g.option.Extra, fio.Option{Key: "thinktime", Value: "90us"})
+		}, 0, record.DepthJob, "the jobs pace their I/Os (thinktime=90us)", false},
+		"a pace that is too fast": {func(g *group) {
+			g.job.Read.Total.Mean = 3100 * time.Microsecond
+			g.option.Extra = append(g.option.Extra, fio.Option{Key: "rate_iops", Value: "1m"})
+		}, 31, "", "", false},
+		"no pace": {func(g *group) {
+			g.disk.WeightedTime, g.job.Read.Total.Mean = 20*span, 300*time.Microsecond
+			g.option.Extra = append(g.option.Extra, fio.Option{Key: "rate_iops", Value: "0,0"})
+		}, 20, "", "", false},
 		"a rate": {func(g *group) {
 			g.disk.WeightedTime, g.job.Depths = 3*span, []fio.DepthLevel{{Least: 2, Share: 1}}
 		}, 3, record.DepthJob, "the jobs themselves kept at most 3.0 in flight", false},
@@ -163,7 +179,7 @@ func TestLimitOfTheDepth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := group{
 				disk:   counters.Disk{ReadIOs: ios, ReadSectors: ios * 8, WeightedTime: 31 * span},
-				job:    fio.JobResult{Runtime: span, Read: &fio.Direction{IOs: ios, Bytes: ios * 4096, Runtime: span}},
+				job:    fio.JobResult{Runtime: span, Read: &fio.Direction{IOs: ios, Bytes: ios * 4096, IOPS: ios, Runtime: span}},
 				option: func() fio.Options { o := reads("x"); o.IODepth, o.CPUsAllowed = new(32), "0"; return o }(),
 			}
 			c.change(&g)

@@ -238,6 +238,7 @@ const (
 	LimitCPU     Limit = "cpu"     // the CPUs that the load generator may use
 	LimitLink    Limit = "link"    // the PCIe link
 	LimitLatency Limit = "latency" // only one I/O is in flight, so the device's latency is the limit
+	LimitJob     Limit = "job"     // the user's own job, which paces or delays its I/Os
 	LimitOthers  Limit = "others"  // other processes on the host, which kept the load generator from its CPUs
 	LimitDevice  Limit = "device"  // none of the above: the device, or something on the way to it
 )

@@ -38,7 +38,7 @@ func boundSection(r record.RunReport) []document.Section {
 	}
 	var texts []string
 	all := len(r.Analysis.Bounds)
-	for _, l := range []record.Limit{record.LimitDevice, record.LimitLatency, record.LimitLink, record.LimitCPU, record.LimitOthers} {
+	for _, l := range []record.Limit{record.LimitDevice, record.LimitLatency, record.LimitLink, record.LimitCPU, record.LimitJob, record.LimitOthers} {
 		switch {
 		case counts[l] == all && all > 1:
 			texts = append(texts, limitText(l)+" in all of them")
@@ -68,6 +68,8 @@ func limitText(l record.Limit) string {
 		return "one I/O at a time"
 	case record.LimitDevice:
 		return "the device"
+	case record.LimitJob:
+		return "the job itself"
 	case record.LimitOthers:
 		return "others on this host"
 	}
