@@ -15,8 +15,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// maxReportBytes bounds how much of a file is read; a report is far smaller.
-const maxReportBytes = 64 << 20
+// maxReportBytes bounds how much of a file is read. A step with its histograms takes 15 KiB, and runs with many repeats or offsets
+// have ten thousand steps.
+const maxReportBytes = 256 << 20
 
 func (a *app) reportCommand() *cobra.Command {
 	var form output

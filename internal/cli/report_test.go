@@ -153,6 +153,14 @@ func TestReportReadsStandardInput(t *testing.T) {
 	assert.Contains(t, string(out), "concurrency on /dev/nvme0n1")
 }
 
+// A run with a thousand repeats has thousands of steps with histograms, for which spaces stand here. What run writes can be read.
+func TestReportOfALongRun(t *testing.T) {
+	text, err := os.ReadFile(asFile(t, "a.json", stored("A1", 10_000)))
+	require.NoError(t, err)
+	got := in("report", file(t, "long.json", string(text)+strings.Repeat(" ", 150<<20)))
+	assert.Equal(t, 0, got.code, got.stderr)
+}
+
 func TestReportRefuses(t *testing.T) {
 	good := inState(t, stored("A1", 10_000))
 	text, err := os.ReadFile(good)
