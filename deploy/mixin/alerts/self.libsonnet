@@ -26,13 +26,14 @@ function(config) {
 
     {
       alert: 'SsdprobeRestarting',
-      // In between it answers, so it is not down. A pod that is evicted has a series of its own.
+      // In between it answers, so it is not down. A pod that is evicted has a series of its own. The start time of a process moves
+      // whenever the clock of its machine is set; its CPU time does not.
       expr: |||
         (
             (
-                max by (cluster, job, instance) (changes(process_start_time_seconds[1h]))
+                max by (cluster, job, instance) (resets(process_cpu_seconds_total[1h]))
               +
-                count by (cluster, job, instance) (last_over_time(process_start_time_seconds[1h]))
+                count by (cluster, job, instance) (last_over_time(process_cpu_seconds_total[1h]))
               - 1
             )
           and on (cluster, job, instance)
