@@ -98,7 +98,7 @@ func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]
 }
 
 // AcceptHost accepts as normal how much slower the drives of the node got together. It returns the accepted levels by
-// source. Errors: drift.ErrNothingToAccept and drift.ErrMoving; nothing is accepted then.
+// source, "read-4k", and those of hard disks as "read-4k of hard disks". Errors: drift.ErrNothingToAccept and drift.ErrMoving; nothing is accepted then.
 func (n *Node) AcceptHost(text string, now time.Time) (map[string]drift.Note, error) {
 	notes, hosts := map[string]drift.Note{}, map[*group]*drift.Tracker{}
 	for _, g := range n.groups {
@@ -113,9 +113,9 @@ func (n *Node) AcceptHost(text string, now time.Time) (map[string]drift.Note, er
 			hosts[g], err = drift.RestoreBlockTracker(g.settings, state)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the host by %s: %w", g.name, err)
+			return nil, fmt.Errorf("the host by %s: %w", g, err)
 		}
-		notes[g.name], _ = state.Accepted(now)
+		notes[g.String()], _ = state.Accepted(now)
 	}
 	if len(notes) == 0 {
 		return nil, fmt.Errorf("the host: %w", drift.ErrNothingToAccept)

@@ -175,6 +175,23 @@ func TestTheLevelOfAHostIsAccepted(t *testing.T) {
 	}
 }
 
+// Hard disks have a host's part of their own. Both levels are accepted, and both are told.
+func TestTheLevelOfAHostWithHardDisksIsAccepted(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 4)
+	for _, id := range []string{"h00", "h01", "h02", "h03"} {
+		m.drives, m.slower[id] = append(m.drives, id), 1
+		m.node.AddDrive(judge.Drive{ID: id, Model: "H", SizeBytes: 1 << 44, Rotational: true})
+	}
+	m.run(36*time.Hour, steady)
+	m.run(3*time.Hour, func(int) float64 { return 1.3 })
+	notes, err := m.node.AcceptHost("powersave is wanted here", m.now())
+	require.NoError(t, err)
+	for _, source := range []string{"read-4k", "read-4k of hard disks"} {
+		assert.InDelta(t, 1.3, notes[source].Ratios[record.LatencyP50], 0.03, source)
+	}
+}
+
 // While the host is recovering, there is no one level to accept.
 func TestNoLevelOfAHostIsAcceptedWhileItMoves(t *testing.T) {
 	testenv.Long(t)

@@ -88,6 +88,14 @@ type seenOn struct {
 	drives map[string]bool
 }
 
+// String names the group among those of the node.
+func (g *group) String() string {
+	if g.rotational {
+		return g.name + " of hard disks"
+	}
+	return g.name
+}
+
 // changed tells the host of a change of conditions once half of the drives have it.
 func (g *group) changed(drive string, e drift.Event) {
 	for _, c := range e.Changes {
