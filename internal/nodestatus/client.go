@@ -38,6 +38,9 @@ type client struct{ rest rest.Interface }
 // patience is how long the API server may take to answer. Several such waits fit into endPatience.
 const patience = 3 * time.Second
 
+// pagePatience is the same for a page of nodes. Only the cleanup asks for them, which has a quarter of an hour and little memory.
+const pagePatience = 30 * time.Second
+
 func newClient(c *rest.Config) (*client, error) {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, metav1.Unversioned) // errors have this version
@@ -107,7 +110,7 @@ func (c *client) nodes(ctx context.Context) ([]node, error) {
 	}
 	var all []node
 	for next := ""; ; {
-		l, err := ask[list](ctx, c.rest.Get().AbsPath("/api/v1/nodes").Param("limit", strconv.Itoa(page)).Param("continue", next))
+		l, err := askWithin[list](ctx, pagePatience, c.rest.Get().AbsPath("/api/v1/nodes").Param("limit", strconv.Itoa(page)).Param("continue", next))
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +123,12 @@ func (c *client) nodes(ctx context.Context) ([]node, error) {
 
 // ask sends a request and decodes the answer.
 func ask[T any](ctx context.Context, r *rest.Request) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	return askWithin[T](ctx, patience, r)
+}
+
+// askWithin is ask with a time of its own.
+func askWithin[T any](ctx context.Context, limit time.Duration, r *rest.Request) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var answer T
 	result := r.Do(ctx)
