@@ -175,9 +175,6 @@ type checked struct {
 	sheet     *record.DataSheet
 }
 
-// mostRepeats is the most that --repeats accepts, as the parameter of suites does.
-const mostRepeats = 1000
-
 // suiteNames returns the names of the suites that run accepts.
 func suiteNames() []string {
 	names := []string{run.ProbeSuite}
@@ -220,8 +217,8 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	if o.roundsGiven && o.suite != run.ProbeSuite {
 		bad("--rounds: is for the probes, not for %s", o.suite)
 	}
-	if o.repeatsGiven && (o.repeats < 1 || o.repeats > mostRepeats) {
-		bad("--repeats: %d is out of range; want 1 to %d", o.repeats, mostRepeats)
+	if o.repeatsGiven && (o.repeats < 1 || o.repeats > suite.MostRepeats) {
+		bad("--repeats: %d is out of range; want 1 to %d", o.repeats, suite.MostRepeats)
 	}
 	if o.rounds < 1 || o.rounds > 10_000 {
 		bad("--rounds: %d is out of range; want 1 to 10000", o.rounds)

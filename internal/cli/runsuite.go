@@ -47,7 +47,7 @@ func (k *checked) checkSuite() error {
 	if k.suite != run.ProbeSuite && k.plan.Name != "" {
 		if k.repeats > 0 && !k.plan.Repeatable() {
 			bad("--repeats: %s has no repeats; run it several times instead", k.plan.Name)
-		} else if k.repeats > 0 && k.repeats <= mostRepeats { // otherwise, check says so
+		} else if k.repeats > 0 && k.repeats <= suite.MostRepeats { // otherwise, check says so
 			k.set = append(k.set, fmt.Sprintf("repeats=%d", k.repeats))
 		}
 		if k.format && k.suite == "steady-state" {

@@ -8,8 +8,11 @@ import (
 // repeatsParameter is the name of the parameter that repeatsKnob declares.
 const repeatsParameter = "repeats"
 
+// MostRepeats is the most that the parameter repeats accepts.
+const MostRepeats = 1000
+
 func repeatsKnob(s *Suite, fallback int) knob[int] {
-	return declare(s, repeatsParameter, "how often everything is measured", fallback, count(1, 1000))
+	return declare(s, repeatsParameter, "how often everything is measured", fallback, count(1, MostRepeats))
 }
 
 // Repeatable reports whether one run of the suite can measure everything several times.
