@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"github.com/ssdprobe/ssdprobe/internal/fioimport"
 	"github.com/ssdprobe/ssdprobe/internal/report"
@@ -161,7 +163,9 @@ func readText(stdin io.Reader, file string) ([]byte, error) {
 	case len(text) > maxReportBytes:
 		return nil, fmt.Errorf("more than %s: not a report", units.BlockSize(maxReportBytes))
 	}
-	return inUTF8(text), nil
+	// PowerShell saves the output of a program as UTF-16, and editors of Windows put a byte order mark before UTF-8.
+	text, _, err = transform.Bytes(unicode.BOMOverride(transform.Nop), text)
+	return text, err
 }
 
 func readFile(stdin io.Reader, file string) ([]report.Document, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -142,7 +143,8 @@ func restorePending(ctx context.Context, host sysfs.FS, state *store.Store, subj
 	for _, text := range told {
 		note("restored after a run: " + text)
 	}
-	for id, why := range left {
+	for _, id := range slices.Sorted(maps.Keys(left)) {
+		why := left[id]
 		if ctx.Err() != nil || slices.ContainsFunc(subjects, func(s measure.Subject) bool { return s.Device.ID == id }) {
 			err = errors.Join(err, why)
 		} else {

@@ -65,8 +65,8 @@ func (c *calendar) restoreSettings(ctx context.Context) {
 	for _, what := range told {
 		c.log.Warn("restored a setting that a killed run had left changed", "setting", what)
 	}
-	for id, why := range left {
-		c.log.Error("settings that a killed run has changed are not restored", "id", id, "err", why)
+	for _, id := range slices.Sorted(maps.Keys(left)) {
+		c.log.Error("settings that a killed run has changed are not restored", "id", id, "err", left[id])
 	}
 	if err != nil {
 		c.log.Error("restore the settings that a run had changed", "err", err)
