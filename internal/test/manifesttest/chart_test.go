@@ -229,7 +229,7 @@ func TestChartTakesWhatIsLeftEmpty(t *testing.T) {
 	t.Parallel()
 	whole := helm(t)
 	for _, set := range []string{
-		"config=null", "config.fleet=null", "extraArgs=null,extraVolumes=null,extraVolumeMounts=null,imagePullSecrets=null,nodeSelector=null",
+		"config=null", "config.fleet=null", "extraArgs=null,extraVolumes=null,extraVolumeMounts=null,initContainers=null,imagePullSecrets=null,nodeSelector=null",
 		"global.imageRegistry=registry.example", "podMonitor.labels=null,prometheusRule.labels=null,podMonitor.scheme=null",
 		"podMonitor.interval=null,podMonitor.scrapeTimeout=null,podMonitor.relabelings=null,podMonitor.metricRelabelings=null",
 		"image.tag=null,image.pullPolicy=null,volume.storageClassName=null,priorityClass.name=null",

@@ -114,6 +114,11 @@ func TestPodForFilesOnADirectoryOfTheNode(t *testing.T) {
 	patch, _ := block(t, "patches:\n      # The volume")
 	pod := ownKustomization(t, strings.Replace(own, "raw-devices", "files", 1)+patch, "").daemonSet(t).Spec.Template.Spec
 	require.Len(t, pod.InitContainers, 1)
+	values, _ := block(t, "initContainers:")
+	path := filepath.Join(t.TempDir(), "values.yaml")
+	write(t, path, values, 0o644)
+	require.Equal(t, pod.InitContainers, helm(t, "--set", "mode=files", "--values", path).daemonSet(t).Spec.Template.Spec.InitContainers)
+
 	taking := pod.InitContainers[0]
 	volume := testenv.Ext4(t, 256<<20)
 	require.NoError(t, os.Chmod(volume, 0o777))
