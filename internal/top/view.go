@@ -18,7 +18,7 @@ type View struct {
 	All bool
 
 	sample  Sample
-	pasts   map[string]*past // by device name
+	pasts   map[pastKey]*past
 	order   Order
 	reverse bool
 	filter  string
@@ -28,19 +28,24 @@ type View struct {
 	top     int    // index of the first row shown
 }
 
+// pastKey identifies a device: another drive may get its name, and two paths to one drive have the same id.
+type pastKey struct{ device, id string }
+
+func pastOf(r Row) pastKey { return pastKey{r.Device, r.ID} }
+
 // NewView returns a View without a sample.
 func NewView(every time.Duration, by Order, all bool) *View {
-	return &View{Every: every, All: all, order: by, pasts: map[string]*past{}}
+	return &View{Every: every, All: all, order: by, pasts: map[pastKey]*past{}}
 }
 
 // Add adds the next sample.
 func (v *View) Add(s Sample) {
 	v.sample = s
 	for _, r := range s.Devices {
-		if v.pasts[r.Device] == nil {
-			v.pasts[r.Device] = &past{}
+		if v.pasts[pastOf(r)] == nil {
+			v.pasts[pastOf(r)] = &past{}
 		}
-		v.pasts[r.Device].add(r)
+		v.pasts[pastOf(r)].add(r)
 	}
 }
 
@@ -165,7 +170,7 @@ func (v *View) Lines(width, height int) []Line {
 	about := "ssdprobe's I/O too"
 	if i := v.cursor(rows); v.open && len(rows) > 0 {
 		r := rows[i]
-		lines = append(lines, detail(r, v.pasts[r.Device], v.sample.Time, v.Every, width, height-len(lines)-1)...)
+		lines = append(lines, detail(r, v.pasts[pastOf(r)], v.sample.Time, v.Every, width, height-len(lines)-1)...)
 	} else {
 		table := v.table(rows, width, height-len(lines)-1)
 		if n := len(table) - 1; n < len(rows) {

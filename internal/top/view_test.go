@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/top"
 )
 
@@ -168,4 +169,16 @@ func TestTheCursorFollowsItsDevice(t *testing.T) {
 	assert.Contains(t, text(v.Lines(80, 24)), "There is no whole disk here")
 	v.Add(node())
 	assert.Contains(t, text(v.Lines(80, 24)), "nvme2n1")
+}
+
+// A drive that took the name of another one has done nothing yet.
+func TestTheNextDriveOfANameHasItsOwnPast(t *testing.T) {
+	v := press(seen(), top.KeyEnter)
+	replaced := node()
+	i := slices.IndexFunc(replaced.Devices, func(r top.Row) bool { return r.Device == "nvme1n1" })
+	replaced.Devices[i].ID, replaced.Devices[i].Traffic.Work = "eui.new", record.Work{Reads: 7}
+	v.Add(replaced)
+	shown := text(v.Lines(80, 24))
+	require.Contains(t, shown, "nvme1n1  disk")
+	assert.Contains(t, shown, "IOPS: now 7.00, at most 7.00 in the last 1 s")
 }
