@@ -82,6 +82,7 @@ func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 	for i, query := range queries {
 		group.Go(func() (err error) {
 			list[i], warnings[i], err = s.Now(ctx, query, at)
+			list[i] = slices.DeleteFunc(list[i], notANumber)
 			return err
 		})
 	}
@@ -102,13 +103,16 @@ func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 
 func label(s *model.Sample, name model.LabelName) string { return string(s.Metric[name]) }
 
+// notANumber reports whether a sample has no finite value, such as a ratio to 0. It says nothing, and JSON has no form for it.
+func notANumber(s *model.Sample) bool {
+	return math.IsNaN(float64(s.Value)) || math.IsInf(float64(s.Value), 0)
+}
+
 // byDrive returns the values of an answer by target.
 func byDrive(v model.Vector) map[driveKey]float64 {
 	out := map[driveKey]float64{}
 	for _, s := range v {
-		if x := float64(s.Value); !math.IsNaN(x) {
-			out[keyOf(s)] = x
-		}
+		out[keyOf(s)] = float64(s.Value)
 	}
 	return out
 }
@@ -225,7 +229,7 @@ func standings(answers map[string]model.Vector) map[driveKey]standing {
 	}
 	out := map[driveKey]standing{}
 	for _, s := range answers[besideQuery] {
-		if limit := limits[of(s)]; limit > 0 && !math.IsNaN(float64(s.Value)) {
+		if limit := limits[of(s)]; limit > 0 {
 			out[keyOf(s)] = standing{
 				VsPeers: float64(s.Value) * limit, Limit: limit, Probe: label(s, "probe"), Statistic: record.Statistic(label(s, "statistic")),
 			}

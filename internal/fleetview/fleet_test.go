@@ -5,7 +5,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -265,6 +267,24 @@ func TestNodesOfTheSameName(t *testing.T) {
 	text, err := json.Marshal(f.Drives[0])
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"cluster":"east","node":"stor-1"`)
+}
+
+// A ratio to 0 is no figure, and JSON has no form for it.
+func TestWhatIsNoNumberIsLeftOut(t *testing.T) {
+	h := some()
+	h.drive(drive{node: "stor-2", id: "eui.7", model: "BM1733", firmware: "C", state: record.Watch, ratio: math.Inf(1), within: [2]float64{1, math.Inf(1)}, excess: math.NaN()})
+	h.put("model:ssdprobe_probe_level_seconds:limit", `model="BM1733",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, math.Inf(1), 0)
+	h.put("model_firmware:ssdprobe_probe_level_seconds:vs_fastest", `model="BM1733",firmware="C",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds",fastest="D"`, math.NaN(), 0)
+	h.put("ssdprobe_nvme_power_on_seconds_total", `instance="stor-2",device="nvme7",id="eui.7"`, math.Inf(1), 0)
+	f, err := ask(t, h)
+	require.NoError(t, err)
+	_, err = json.Marshal(f)
+	require.NoError(t, err)
+	require.Len(t, f.Drives, 7)
+	i := slices.IndexFunc(f.Drives, func(d fleetview.Drive) bool { return d.ID == "eui.7" })
+	assert.Equal(t, fleetview.Slower{}, f.Drives[i].Slower)
+	assert.Zero(t, f.Drives[i].VsPeers)
+	assert.Zero(t, f.Drives[i].PowerOn)
 }
 
 // BenchmarkFleet asks for 2 000 drives on 100 nodes.
