@@ -42,12 +42,15 @@ const (
 	emptyQuery   = `group by (cluster, instance) (ssdprobe_build_info) unless on (cluster, instance) group by (cluster, instance) (ssdprobe_drive_health)`
 	// These need the recording rules. besideQuery relates each drive to its limit, by the statistic that is nearest to
 	// the limit or furthest beyond it. limitQuery returns the limits. alertQuery returns the alert that fires after hours
-	// beyond a limit.
-	besideQuery  = `topk by (cluster, instance, device, id) (1, device:ssdprobe_probe_level_seconds:excess / on (model, size, kind, engine, probe, statistic) group_left () max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:limit))`
-	limitQuery   = `max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:limit)`
+	// beyond a limit. A server may have the rules of several clusters, each with limits of its own: that of the drive's
+	// cluster counts, as for the alert. Rules over all clusters give limits without a cluster.
+	besideQuery  = `topk by (cluster, instance, device, id) (1, device:ssdprobe_probe_level_seconds:excess / on (cluster, ` + level + `) group_left () max by (cluster, ` + level + `) (model:ssdprobe_probe_level_seconds:limit) or device:ssdprobe_probe_level_seconds:excess / on (` + level + `) group_left () max by (` + level + `) (model:ssdprobe_probe_level_seconds:limit))`
+	limitQuery   = `max by (cluster, ` + level + `) (model:ssdprobe_probe_level_seconds:limit)`
 	alertQuery   = `group by (cluster, instance, id) (ALERTS{alertname="SsdprobeDriveSlowerThanPeers",alertstate="firing"})`
 	fastestQuery = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest{statistic!~"latency_p9.*"})`
-	slowerQuery  = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest > on (model, size, kind, engine, probe, statistic) group_left () max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:firmware_limit))`
+	slowerQuery  = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest > on (cluster, ` + level + `) group_left () max by (cluster, ` + level + `) (model:ssdprobe_probe_level_seconds:firmware_limit) or model_firmware:ssdprobe_probe_level_seconds:vs_fastest > on (` + level + `) group_left () max by (` + level + `) (model:ssdprobe_probe_level_seconds:firmware_limit))`
+	// level has the labels of a limit besides the cluster.
+	level = `model, size, kind, engine, probe, statistic`
 
 	queriesAtOnce = 4
 )
@@ -218,18 +221,30 @@ func (d *Drive) besideTheFleet(alerted bool) {
 	}
 }
 
+// limitKey is what a limit is for. The cluster is empty for the rules of a single one, or over all of them.
+type limitKey struct{ cluster, model, size, kind, engine, probe, statistic string }
+
+func limitKeyOf(s *model.Sample) limitKey {
+	return limitKey{label(s, "cluster"), label(s, "model"), label(s, "size"), label(s, "kind"), label(s, "engine"), label(s, "probe"), label(s, "statistic")}
+}
+
 // standings returns how drives compare with their peers on all nodes.
 func standings(answers map[string]model.Vector) map[driveKey]standing {
-	of := func(s *model.Sample) [6]string {
-		return [6]string{label(s, "model"), label(s, "size"), label(s, "kind"), label(s, "engine"), label(s, "probe"), label(s, "statistic")}
-	}
-	limits := map[[6]string]float64{}
+	own, highest := map[limitKey]float64{}, map[limitKey]float64{}
 	for _, s := range answers[limitQuery] {
-		limits[of(s)] = float64(s.Value)
+		key, limit := limitKeyOf(s), float64(s.Value)
+		own[key] = limit
+		key.cluster = ""
+		highest[key] = max(highest[key], limit)
 	}
 	out := map[driveKey]standing{}
 	for _, s := range answers[besideQuery] {
-		if limit := limits[of(s)]; limit > 0 {
+		key := limitKeyOf(s)
+		limit, found := own[key]
+		if key.cluster = ""; !found {
+			limit = highest[key]
+		}
+		if limit > 0 {
 			out[keyOf(s)] = standing{
 				VsPeers: float64(s.Value) * limit, Limit: limit, Probe: label(s, "probe"), Statistic: record.Statistic(label(s, "statistic")),
 			}

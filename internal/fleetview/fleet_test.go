@@ -269,6 +269,41 @@ func TestNodesOfTheSameName(t *testing.T) {
 	assert.Contains(t, string(text), `"cluster":"east","node":"stor-1"`)
 }
 
+// Servers of several clusters record limits for their own drives, and one alerts by these. Drives of a cluster without limits of
+// its own have those of all.
+func TestEachClusterHasItsLimits(t *testing.T) {
+	const level = `model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`
+	var h history
+	for _, cluster := range []string{"steady", "varied", "new"} {
+		labels := fmt.Sprintf(`cluster=%q,instance="stor-1",device="nvme0n1",id="eui.1"`, cluster)
+		h.put("ssdprobe_drive_health", labels+`,state="healthy"`, 1, 0)
+		h.put("device:ssdprobe_probe_level_seconds:excess", labels+","+level, 1.5, 0)
+	}
+	for cluster, limit := range map[string]float64{"steady": 1.25, "varied": 3} {
+		h.put("model:ssdprobe_probe_level_seconds:limit", fmt.Sprintf(`cluster=%q,%s`, cluster, level), limit, 0)
+		h.put("model:ssdprobe_probe_level_seconds:firmware_limit", fmt.Sprintf(`cluster=%q,%s`, cluster, level), limit, 0)
+	}
+	for cluster, firmware := range map[string]string{"steady": "A", "varied": "B", "new": "C"} {
+		h.put("ssdprobe_device_info", fmt.Sprintf(`cluster=%q,instance="stor-1",device="nvme0n1",id="eui.1",model="PM9A3",firmware=%q,kind="disk"`, cluster, firmware), 1, 0)
+		h.put("model_firmware:ssdprobe_probe_level_seconds:vs_fastest", fmt.Sprintf(`cluster=%q,firmware=%q,%s`, cluster, firmware, level), 1.4, 0)
+	}
+	h.put("ALERTS", `alertname="SsdprobeDriveSlowerThanPeers",alertstate="firing",cluster="steady",instance="stor-1",device="nvme0n1",id="eui.1"`, 1, 0)
+	f, err := ask(t, h)
+	require.NoError(t, err)
+	limits, verdicts := map[string]float64{}, map[string]record.DriveVerdict{}
+	for _, d := range f.Drives {
+		limits[d.Cluster], verdicts[d.Cluster] = d.Limit, d.Verdict
+		assert.InDelta(t, 1.5, d.VsPeers, 1e-9, d.Cluster)
+	}
+	assert.Equal(t, map[string]float64{"steady": 1.25, "varied": 3, "new": 3}, limits)
+	assert.Equal(t, map[string]record.DriveVerdict{"steady": record.Degraded, "varied": record.Healthy, "new": record.Healthy}, verdicts)
+	slower := map[string]bool{}
+	for _, m := range f.Models {
+		slower[m.Firmware] = m.Slower
+	}
+	assert.Equal(t, map[string]bool{"A": true, "B": false, "C": false}, slower)
+}
+
 // A ratio to 0 is no figure, and JSON has no form for it.
 func TestWhatIsNoNumberIsLeftOut(t *testing.T) {
 	h := some()
