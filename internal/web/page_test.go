@@ -84,6 +84,7 @@ func TestPageIsNotGreenWhereOnlyAPartIsJudged(t *testing.T) {
 	o.Snapshot = func() record.Snapshot { return alone }
 	body := get(t, serve(t, o).URL+"/").body
 	shows(t, body, `<span class="badge quiet">partly judged</span>`)
+	shows(t, body, "partly judged, because it takes a day to learn what is normal: <bdi>"+alone.Targets[0].Path)
 	hides(t, body, "all well")
 	body = devicePage(t, serve(t, o).URL, recordtest.HealthyID)
 	shows(t, body, "p99, because it takes a day to learn what is normal")

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"html/template"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 type rowView struct {
 	ID, Path, About string
 	State           badge
-	// Why is the evidence that something is wrong. Unjudged says why the drive is not judged. One of them is empty.
+	// Why is the evidence that something is wrong. Unjudged says why the drive, or a part of it, is not judged. One of them is empty.
 	Why, Unjudged string
 	// Slower is how many times slower the drive is, according to the witness with the worst ratio; empty when nothing
 	// was compared.
@@ -58,7 +59,7 @@ func newRowView(t record.TargetStatus, now time.Time) rowView {
 	}
 	r.Judged = r.State.Tone != toneQuiet && judgedInFull(t)
 	if why := whyNotHealthy(j, now); r.State.Tone == toneQuiet {
-		r.Unjudged = why
+		r.Unjudged = cmp.Or(why, whyPartlyJudged(t))
 	} else {
 		r.Why = why
 	}
@@ -79,6 +80,24 @@ func newRowView(t record.TargetStatus, now time.Time) rowView {
 	}
 	r.P50, r.P99, r.IOPS = cell(record.LatencyP50), cell(record.LatencyP99), cell(record.IOPS)
 	return r
+}
+
+// whyPartlyJudged returns why statistics of a target are not judged; empty when all are. The page of the target names them, with
+// details, which would keep drives from sharing a note.
+func whyPartlyJudged(t record.TargetStatus) string {
+	var reasons []string
+	for _, p := range t.Probes {
+		for _, d := range p.Drift {
+			if d.State.Judged() || d.Unjudged == nil {
+				continue
+			}
+			if why := d.Unjudged.Reason.Words(); !slices.Contains(reasons, why) {
+				reasons = append(reasons, why)
+			}
+		}
+	}
+	slices.Sort(reasons) // equal ones have one note
+	return strings.Join(reasons, ", and ")
 }
 
 // noteView is what many rows may have in common, and the drives that it is about.
