@@ -131,6 +131,32 @@ func TestADriveWithoutProbesHasItsVerdict(t *testing.T) {
 	}
 }
 
+// A drive that cannot be probed has no verdict, and is worse than one on watch or one that is being learned.
+func TestPageHasTheWorstFirst(t *testing.T) {
+	o := options()
+	o.Snapshot = func() record.Snapshot {
+		s := recordtest.Snapshot()
+		s.Targets = nil
+		for _, d := range []struct {
+			name, problem string
+			verdict       record.DriveVerdict
+		}{
+			{"sda", "", record.Healthy}, {"sdb", "", record.Unjudged}, {"sdc", "no medium found", record.Unjudged},
+			{"sdd", "", record.Watch}, {"sde", "", record.Severe}, {"sdf", "", record.Degraded},
+		} {
+			s.Targets = append(s.Targets, record.TargetStatus{ID: d.name, Path: "/dev/" + d.name, Problem: d.problem, Verdict: &record.Judgement{Verdict: d.verdict}})
+		}
+		return s
+	}
+	_, table, _ := strings.Cut(get(t, serve(t, o).URL+"/").body, "<tbody>")
+	table, _, _ = strings.Cut(table, "</tbody>")
+	var order []string
+	for _, link := range regexp.MustCompile(`<bdi>/dev/(\w+)</bdi>`).FindAllStringSubmatch(table, -1) {
+		order = append(order, link[1])
+	}
+	assert.Equal(t, []string{"sde", "sdf", "sdc", "sdd", "sdb", "sda"}, order)
+}
+
 // unknown returns a drive whose rounds were all refused for three hours.
 func unknown() web.Options {
 	o := options()

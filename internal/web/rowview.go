@@ -48,6 +48,8 @@ func newRowViews(s record.Snapshot, histories func(id string) (*history.History,
 		}
 		rows = append(rows, row)
 	}
+	// What hangs or cannot be probed has no verdict, and is worse than a suspicion.
+	slices.SortStableFunc(rows, func(a, b rowView) int { return cmp.Compare(a.State.Tone.rank(), b.State.Tone.rank()) })
 	return rows
 }
 

@@ -66,6 +66,11 @@ const (
 	toneQuiet tone = "quiet"
 )
 
+// rank orders tones: a worse one has a smaller number.
+func (t tone) rank() int {
+	return slices.Index([]tone{toneBad, toneWarn, toneInfo, toneQuiet, toneGood}, t)
+}
+
 // findingView is a finding, or several findings that say the same about different targets.
 type findingView struct {
 	finding.Group
