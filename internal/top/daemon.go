@@ -133,19 +133,21 @@ func ongoing(stalls []record.Stall) *record.Stall {
 }
 
 // now returns the daemon's last answer and what it said about the drives. drives is nil when the answer is too
-// old.
+// old, or when its age is not known.
 func (d *daemon) now(now time.Time) (Answer, map[string]said) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	answer := d.answer
 	age := now.Sub(answer.Time)
 	switch {
-	case !answer.Time.IsZero() && age <= staleAfter:
+	case !answer.Time.IsZero() && age.Abs() <= staleAfter:
 		return answer, d.drives
 	case d.err != nil:
 		answer.Problem = d.err.Error()
 	case answer.Time.IsZero():
 		answer.Problem = "the daemon has not answered yet"
+	case age < 0:
+		answer.Problem = "the clock was set back since the last answer of the daemon at " + answer.Address
 	default:
 		answer.Problem = fmt.Sprintf("the last answer of the daemon at %s is %s old", answer.Address, age.Truncate(time.Second))
 	}

@@ -115,6 +115,9 @@ func TestAnAnswerGetsStale(t *testing.T) {
 	got, drives = d.now(now.Add(time.Hour))
 	assert.Equal(t, "the last answer of the daemon at http://a is 1h0m0s old", got.Problem)
 	assert.Nil(t, drives)
+	got, drives = d.now(now.Add(-time.Hour))
+	assert.Equal(t, "the clock was set back since the last answer of the daemon at http://a", got.Problem)
+	assert.Nil(t, drives, "nobody knows how old it is")
 }
 
 // The percentile covers the last 30 s. If the daemon has restarted, it covers what was counted since.
