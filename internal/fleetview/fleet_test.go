@@ -261,7 +261,7 @@ func TestNodesOfTheSameName(t *testing.T) {
 	var shown, table bytes.Buffer
 	require.NoError(t, f.Text(&shown, true))
 	assert.Contains(t, shown.String(), "2 drives on 2 nodes")
-	assert.Regexp(t, `east/stor-1 +sda +severe`, shown.String())
+	assert.Regexp(t, `east/stor-1 +/srv on sda +severe`, shown.String(), "a drive may have several files, and be watched itself")
 	require.NoError(t, f.CSV(&table))
 	assert.Contains(t, table.String(), ",east,\n")
 	text, err := json.Marshal(f.Drives[0])

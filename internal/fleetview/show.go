@@ -71,12 +71,24 @@ func (f Fleet) driveBlocks(all bool) []document.Block {
 		if d.Batch {
 			by += ", together with others"
 		}
-		row := t.Add(d.Place(), d.Device, string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
+		row := t.Add(d.Place(), d.name(), string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
 		if len(d.Attribution) > 0 {
 			row.Notes = []document.Block{document.List("changed with it: ", record.ChangeTexts(d.Attribution)...)}
 		}
 	}
 	return titled(t)
+}
+
+// name returns the device, or a probe file and the device that it is on: a drive may have several, and be watched itself.
+func (d Drive) name() string {
+	path, file := strings.CutPrefix(d.ID, "file:")
+	switch {
+	case !file:
+		return d.Device
+	case d.Device == "": // as on a filesystem in memory
+		return path
+	}
+	return path + " on " + d.Device
 }
 
 func (f Fleet) hostBlocks(all bool) []document.Block {
