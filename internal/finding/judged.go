@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,13 +75,24 @@ func namesOf(ids []string, targets []record.TargetStatus) []string {
 	for _, id := range slices.Sorted(slices.Values(ids)) {
 		name := id
 		for _, t := range targets {
-			if t.ID == id && t.Device.Name != "" {
-				name = t.Device.Name
+			if t.ID == id {
+				name = nameOf(t)
 			}
 		}
 		names = append(names, name)
 	}
 	return names
+}
+
+// nameOf returns the name of a device, or a file and the device that it is on, which may be a target, too.
+func nameOf(t record.TargetStatus) string {
+	switch {
+	case !t.File:
+		return cmp.Or(t.Device.Name, t.ID)
+	case t.Device.Name == "":
+		return t.Path
+	}
+	return t.Path + " on " + t.Device.Name
 }
 
 // ofVerdict lists the findings that follow from the verdict on a drive and not from the states of

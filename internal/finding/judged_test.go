@@ -48,6 +48,11 @@ func TestABatchHasTheNamesOfItsDrives(t *testing.T) {
 	all := ofTogether([]record.Together{{Scope: record.ScopeBatch, Source: "read-4k", Statistic: record.LatencyP50, Drives: []string{"eui.2", "eui.1"}, Of: 4}}, targets)
 	require.Len(t, all, 1)
 	assert.Equal(t, "2 of 4 drives: nvme3n1, eui.2", all[0].Evidence[0])
+
+	file := record.TargetStatus{ID: "file:/srv", Path: "/srv", File: true, Device: record.Device{Name: "nvme3n1"}}
+	assert.Equal(t, []string{"nvme3n1", "/srv on nvme3n1"}, namesOf([]string{"file:/srv", "eui.1"}, append(targets, file)), "not twice the same")
+	file.Device.Name = ""
+	assert.Equal(t, []string{"/srv"}, namesOf([]string{"file:/srv"}, []record.TargetStatus{file}), "on a filesystem in memory")
 }
 
 func TestVerdictsBeyondTheProbes(t *testing.T) {
