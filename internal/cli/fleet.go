@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,7 @@ func (a *app) fleet(ctx context.Context, o fleetOptions) error {
 		})
 	}
 	if o.form == outputCSV {
-		return errors.Join(f.CSV(a.stdout), a.tellDoubts(f.Problems)) // the table has no place for them
+		return errors.Join(f.CSV(a.stdout), a.tellDoubts(f.Problems), a.tellSilent(f.Silent)) // the table has no place for them
 	}
 	return a.show(o.form, f, func(w io.Writer) error { return f.Text(w, o.all) })
 }
@@ -118,4 +119,12 @@ func (a *app) tellDoubts(warnings []string) error {
 		errs = append(errs, tell(a.stderr, "the answer may be incomplete: %s\n", w))
 	}
 	return errors.Join(errs...)
+}
+
+// tellSilent tells of which nodes nothing was printed.
+func (a *app) tellSilent(nodes []string) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	return tell(a.stderr, "%s%s\n", fleetview.SilentNodes, strings.Join(nodes, ", "))
 }

@@ -89,11 +89,14 @@ func TestFleetThroughPrometheus(t *testing.T) {
 	assert.Contains(t, ever.stderr, `--since: "0s" is too short; want more, e.g. 1d`)
 }
 
-// A CSV has no place for the warnings of a server, and a missing line shows nowhere.
+// A CSV has no place for the warnings of a server and for nodes that do not answer, and a missing line shows nowhere.
 func TestFleetTellsThatACSVIsIncomplete(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		result := ""
-		if strings.Contains(r.FormValue("query"), "(ssdprobe_drive_health) == 1") && !strings.Contains(r.FormValue("query"), "unless") {
+		switch query := r.FormValue("query"); {
+		case strings.Contains(query, "last_over_time(ssdprobe_build_info[1d])"):
+			result = `{"metric": {"instance": "b:1"}, "value": [3600, "1"]}, {"metric": {"instance": "c:1"}, "value": [3600, "1"]}`
+		case strings.Contains(query, "(ssdprobe_drive_health) == 1"):
 			result = `{"metric": {"instance": "a:1", "device": "nvme0n1", "id": "eui.1", "state": "healthy"}, "value": [3600, "1"]}`
 		}
 		fmt.Fprintf(w, `{"status": "success", "warnings": ["store b is away"], "data": {"resultType": "vector", "result": [%s]}}`, result)
@@ -102,7 +105,7 @@ func TestFleetTellsThatACSVIsIncomplete(t *testing.T) {
 	got := in("fleet", "--prometheus", server.URL, "--output", "csv")
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.Equal(t, 2, strings.Count(got.stdout, "\n"), got.stdout)
-	assert.Equal(t, "the answer may be incomplete: store b is away\n", got.stderr)
+	assert.Equal(t, "the answer may be incomplete: store b is away\nno answer now, but a daemon ran within the last day: b:1, c:1\n", got.stderr)
 }
 
 // A proxy in front of Prometheus uses TLS with its own certificate and requires a token.

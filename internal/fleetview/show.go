@@ -14,11 +14,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
+// SilentNodes precedes the names of Fleet.Silent.
+const SilentNodes = "no answer now, but a daemon ran within the last day: "
+
 // Text writes the fleet as text. Healthy drives and hosts are only counted, unless all is set.
 func (f Fleet) Text(w io.Writer, all bool) error {
 	blocks := []document.Block{document.Sentence(f.headline())}
 	if len(f.Silent) > 0 {
-		blocks = append(blocks, document.List("no answer now, but a daemon ran within the last day: ", f.Silent...))
+		blocks = append(blocks, document.List(SilentNodes, f.Silent...))
 	}
 	if len(f.Empty) > 0 {
 		blocks = append(blocks, document.List("a daemon runs, but watches no drive: ", f.Empty...))
