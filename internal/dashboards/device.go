@@ -142,9 +142,10 @@ func driftPanels() []Panel {
 		ratio,
 		timeline("Verdicts", "The verdict on each statistic over time. Only green is known to be good. A gap is a time without ssdprobe.", 8,
 			"ssdprobe_drift_state", target, "probe, statistic", "{{probe}} {{statistic}}", driftStates()),
-		table("Not judged, and why", "Statistics for which it is not known whether they are slower, and since how long. docs/runbook.md explains the reasons. Empty when all are judged.", 24, 6, []column{
+		table("Not judged, and why", "Statistics for which it is not known whether they are slower, and since how long. An empty probe means the device as a whole, of which nothing is judged. "+
+			"docs/runbook.md explains the reasons. Empty when all are judged.", 24, 6, []column{
 			{field: "probe", name: "Probe"}, {field: "statistic", name: "Statistic"}, {field: "reason", name: "Reason"}, {field: "Value", name: "For", unit: "s"},
-		}, Query{Expr: `time() - ssdprobe_drift_unjudged_since_timestamp_seconds{` + target + `}`}),
+		}, Query{Expr: `time() - ` + unjudged(target)}),
 		series("Baseline latencies", "s", "The learned baseline of the latencies. A step is a new epoch: conditions changed, and the baseline was learned again.", 8,
 			Query{Expr: `ssdprobe_baseline_value{` + target + `,statistic=~".*_seconds"}`, Legend: "{{probe}} {{statistic}}"}).logarithmic(),
 		series("Baseline IOPS", "iops", "The learned baseline of the IOPS. A step is a new epoch.", 8,

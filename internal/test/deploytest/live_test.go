@@ -176,3 +176,22 @@ func alertsWork(t *testing.T, s server) {
 		}
 	}
 }
+
+// A drive without probes has no statistics. Why it is not judged is known for the drive as a whole.
+func TestADeviceWithoutProbesSaysWhyItIsNotJudged(t *testing.T) {
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	const family = "ssdprobe_device_unjudged_since_timestamp_seconds"
+	s := server{promtest.StartWith(t, fmt.Sprintf("# TYPE %s gauge\n%[1]s{job=\"ssdprobe\",instance=\"stor-1\",device=\"sda\",id=\"naa.5\",reason=\"learning\"} %d %d\n# EOF\n",
+		family, at.Add(-2*time.Hour).Unix(), at.Unix())), 1}
+	for _, r := range dashboards.All()["device"].Rows {
+		for _, p := range r.Panels {
+			if p.Title != "Not judged, and why" {
+				continue
+			}
+			answer := s.ask(t, at, choose(p.Queries[0].Expr, map[string]string{"instance": "stor-1", "id": "naa.5"}), true)
+			require.Len(t, answer, 1)
+			assert.Equal(t, "learning", answer[0].Metric["reason"])
+			assert.Equal(t, "7200", answer[0].Value[1])
+		}
+	}
+}
