@@ -329,3 +329,13 @@ func comeAndGo(t *testing.T) {
 	}
 	assert.Equal(t, map[string][]int64{"vda": {0, 10, 1, 100, 1}, "vdb": {0, 999990, 3, 1}}, reads)
 }
+
+// On a node whose volumes come and go, the view runs for weeks.
+func TestWhatIsGoneHasNoPast(t *testing.T) {
+	v := NewView(time.Second, ByName, true)
+	for i := range 50 {
+		v.Add(Sample{Time: noon.Add(time.Duration(i) * time.Second), Devices: []Row{{Device: "sda", ID: "a"}, {Device: "dm-0", ID: fmt.Sprint("volume", i)}}})
+	}
+	assert.Len(t, v.pasts, 2)
+	assert.Len(t, v.pasts[pastKey{"sda", "a"}].iops, 50)
+}

@@ -2,6 +2,7 @@ package top
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,9 +39,12 @@ func NewView(every time.Duration, by Order, all bool) *View {
 	return &View{Every: every, All: all, order: by, pasts: map[pastKey]*past{}}
 }
 
-// Add adds the next sample.
+// Add adds the next sample. A device that is not in it has no past any more.
 func (v *View) Add(s Sample) {
 	v.sample = s
+	maps.DeleteFunc(v.pasts, func(k pastKey, _ *past) bool {
+		return !slices.ContainsFunc(s.Devices, func(r Row) bool { return pastOf(r) == k })
+	})
 	for _, r := range s.Devices {
 		if v.pasts[pastOf(r)] == nil {
 			v.pasts[pastOf(r)] = &past{}
