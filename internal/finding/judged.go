@@ -19,12 +19,34 @@ const sameEvent = time.Hour
 func ofTogether(all []record.Together, targets []record.TargetStatus) []Finding {
 	var list []Finding
 	for events := slices.Clone(all); len(events) > 0; {
-		first := slices.MinFunc(events, func(a, b record.Together) int { return a.Since.Compare(b.Since) }).Since
-		other := func(t record.Together) bool { return t.Since.Sub(first) > sameEvent }
+		first := slices.MinFunc(events, func(a, b record.Together) int { return a.Since.Compare(b.Since) })
+		other := func(t record.Together) bool {
+			return t.Since.Sub(first.Since) > sameEvent || twoBatches(first, t, targets)
+		}
 		list = append(list, ofEvent(slices.DeleteFunc(slices.Clone(events), other), targets))
 		events = slices.DeleteFunc(events, func(t record.Together) bool { return !other(t) })
 	}
 	return list
+}
+
+// twoBatches reports whether two batches have no drive in common, so that one finding would name the drives of one only.
+func twoBatches(a, b record.Together, targets []record.TargetStatus) bool {
+	of, with := devicesOf(a.Drives, targets), devicesOf(b.Drives, targets)
+	return a.Scope == record.ScopeBatch && b.Scope == record.ScopeBatch && len(of) > 0 && len(with) > 0 &&
+		!slices.ContainsFunc(of, func(id string) bool { return slices.Contains(with, id) })
+}
+
+// devicesOf returns the ids of the devices of targets: of files, those that they are on.
+func devicesOf(ids []string, targets []record.TargetStatus) []string {
+	devices := slices.Clone(ids)
+	for i, id := range ids {
+		for _, t := range targets {
+			if t.ID == id {
+				devices[i] = cmp.Or(t.Device.ID, id)
+			}
+		}
+	}
+	return devices
 }
 
 // ofEvent returns one finding for what several statistics report of one event.

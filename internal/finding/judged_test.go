@@ -43,6 +43,23 @@ func TestWhatDrivesDidTogetherIsOneFinding(t *testing.T) {
 	assert.Equal(t, "2 of 3 drives: a, b", all[1].Evidence[0])
 }
 
+// Two batches may get slower within an hour, as hard disks and flash do for reasons of their own.
+func TestBatchesWithoutACommonDriveAreTwoFindings(t *testing.T) {
+	batch := func(source string, after time.Duration, drives ...string) record.Together {
+		return record.Together{Scope: record.ScopeBatch, Source: source, Statistic: record.LatencyP50, Since: now().Add(after), Drives: drives, Of: 8}
+	}
+	all := ofTogether([]record.Together{
+		batch("read-4k of hard disks", 0, "sda", "sdb", "sdc"), batch("read-4k", 10*time.Minute, "nvme0n1", "nvme1n1"), batch("traffic", 20*time.Minute, "nvme1n1", "nvme2n1"),
+	}, nil)
+	require.Len(t, all, 2)
+	assert.Equal(t, "3 of 8 drives: sda, sdb, sdc", all[0].Evidence[0])
+	assert.Equal(t, "2 of 8 drives: nvme0n1, nvme1n1", all[1].Evidence[0])
+	assert.Len(t, all[1].Evidence, 3, "both sources saw it")
+
+	onDrives := []record.TargetStatus{{ID: "file:/srv", Device: record.Device{ID: "nvme1n1"}}, {ID: "file:/var", Device: record.Device{ID: "nvme0n1"}}}
+	assert.Len(t, ofTogether([]record.Together{batch("read-4k", 0, "nvme0n1", "nvme1n1"), batch("durable-write-4k", 0, "file:/srv", "file:/var")}, onDrives), 1, "files on these drives")
+}
+
 func TestABatchHasTheNamesOfItsDrives(t *testing.T) {
 	targets := []record.TargetStatus{{ID: "eui.1", Device: record.Device{Name: "nvme3n1"}}}
 	all := ofTogether([]record.Together{{Scope: record.ScopeBatch, Source: "read-4k", Statistic: record.LatencyP50, Drives: []string{"eui.2", "eui.1"}, Of: 4}}, targets)
