@@ -8,8 +8,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// minFileBytes is the smallest size of a probe file that package target creates.
-const minFileBytes = 16 << 20
+const (
+	// minFileBytes is the smallest size of a probe file that package target creates.
+	minFileBytes = 16 << 20
+	// probeFileName is the name that package target gives to a probe file in a directory.
+	probeFileName = "ssdprobe.dat"
+)
 
 // Validate returns all problems of the configuration as Problems (without lines), or nil when there are none.
 func (c Config) Validate() error {
@@ -72,12 +76,21 @@ func (c Config) checkFiles(f *findings) {
 				Want: "a file or directory on such a filesystem; block devices belong under devices",
 			})
 		}
-		paths.check(f, at, filepath.Clean(file.Path), file.Path)
+		paths.check(f, at, probeFileOf(file.Path), file.Path)
 		f.need(file.SizeBytes >= 2*largest.BlockBytes, Problem{
 			Field: size, Value: FormatSize(file.SizeBytes), Wrong: "holds less than two blocks of probe " + largest.Name,
 			Want: FormatSize(2*largest.BlockBytes) + " or more",
 		})
 	}
+}
+
+// probeFileOf returns the same for a directory as for the probe file that is made in it: with two sizes, each of two targets
+// would replace the file of the other for ever.
+func probeFileOf(path string) string {
+	if path = filepath.Clean(path); filepath.Base(path) == probeFileName {
+		return filepath.Dir(path)
+	}
+	return path
 }
 
 // unique holds values that must not occur twice, with the field of each.

@@ -101,6 +101,8 @@ func TestProblems(t *testing.T) {
 		{"nothing between two sizes", "devices:\n  include:\n    - max_size: 1kB\n      min_size: 1KiB\n",
 			`line 3: devices.include[0].max_size: "1kB" is below min_size; want 1KiB or more`},
 		{"two files of one path", "files:\n  - path: /srv/a\n  - path: /srv/b/../a\n", `line 3: files[1].path: "/srv/b/../a" is the same as files[0].path; want it once`},
+		{"a directory and its probe file", "files:\n  - path: /srv\n  - path: /srv/ssdprobe.dat\n", `line 3: files[1].path: "/srv/ssdprobe.dat" is the same as files[0].path; want it once`},
+		{"a probe file and its directory", "files:\n  - path: /ssdprobe.dat\n  - path: /\n", `line 3: files[1].path: "/" is the same as files[0].path; want it once`},
 		{"a file among devices", "files: [{path: /srv/../dev/sda}]\n",
 			`line 1: files[0].path: "/srv/../dev/sda" is not on a filesystem of a drive; want a file or directory on such a filesystem; block devices belong under devices`},
 		{"a file without path", "files:\n  - size: 1GiB\n", "line 2: files[0].path: is missing; want a path that begins with /"},
