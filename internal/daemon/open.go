@@ -15,6 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
 // mountTimeout is how long finding the mount point of a file may take.
@@ -67,6 +68,7 @@ func (w *watch) open(ctx context.Context) error {
 	}
 	if session.Filled > 0 {
 		w.log.Info("filled a probe file", "path", session.Path, "bytes", session.Filled)
+		w.filledAt(time.Now())
 	}
 	w.session = session
 	at.directory = w.spec.File && session.Path != w.spec.Path
@@ -165,3 +167,27 @@ func (w *watch) closeTarget() {
 
 // reopenIn returns the pause before another attempt to open the target.
 func (w *watch) reopenIn() time.Duration { return reopenAfter << min(w.failedFills, maxDoublings) }
+
+// filledAt counts a fill. One that comes a day after the one before it is no sequel of that.
+func (w *watch) filledAt(now time.Time) {
+	if now.Sub(w.filled) > 24*time.Hour {
+		w.fills = 0
+	}
+	w.fills, w.filled = w.fills+1, now
+}
+
+// refillAt returns when a probe file that was lost before may be filled again. Whoever removes or replaces it each time, such
+// as another ssdprobe that wants it in another size, must not have us write it all day: the write budget does not cover fills.
+func (w *watch) refillAt() time.Time { return w.filled.Add(reopenAfter << min(w.fills, maxDoublings)) }
+
+// waitsForRefill waits for a while if the probe file is lost again and may not be filled yet, and reports whether it has.
+func (w *watch) waitsForRefill(ctx context.Context) bool {
+	wait := time.Until(w.refillAt())
+	if w.fills < 2 || wait <= 0 {
+		return false
+	}
+	w.setProblem(fmt.Sprintf("the probe file was filled %d times and is gone or another one again: see who removes or replaces it; it is filled again at %s",
+		w.fills, w.refillAt().UTC().Format(time.RFC3339)))
+	schedule.Pause(ctx, min(wait, calendarLook))
+	return true
+}

@@ -55,6 +55,34 @@ func TestAFillThatFailsIsTriedAgainLessAndLessSoon(t *testing.T) {
 	assert.Equal(t, reopenAfter, w.reopenIn())
 }
 
+// Two of us may want one file in different sizes, under two names of its directory, or somebody removes it each time.
+func TestAProbeFileThatIsLostAgainAndAgainIsFilledLessAndLessSoon(t *testing.T) {
+	w := watchFile(t, nil).replaced(t, nil)
+	lose := func() {
+		w.closeTarget()
+		require.NoError(t, os.RemoveAll(filepath.Join(w.spec.Path, "ssdprobe.dat")))
+	}
+	for i := range 4 {
+		lose()
+		require.NoError(t, w.open(t.Context()))
+		assert.Equal(t, reopenAfter<<(i+1), w.refillAt().Sub(w.filled))
+	}
+	lose()
+	ctx, cancel := context.WithCancel(t.Context())
+	w.cancel = cancel
+	go w.Run(ctx)
+	testenv.Eventually(t, "it says why", func() bool {
+		return strings.Contains(w.problemNow(), "was filled 4 times and is gone or another one again")
+	})
+	cancel()
+	<-w.done
+	assert.NoFileExists(t, filepath.Join(w.spec.Path, "ssdprobe.dat"))
+
+	w.filledAt(w.filled.Add(48 * time.Hour))
+	assert.Equal(t, 1, w.fills, "long ago does not count")
+	assert.False(t, w.waitsForRefill(t.Context()), "it may be lost once")
+}
+
 // A reload while the disk is full forgets nothing that was learned since it was not.
 func TestAWatchThatIsReplacedWhileTheDiskIsFull(t *testing.T) {
 	w := watchFile(t, nil).replaced(t, nil)

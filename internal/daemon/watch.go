@@ -64,6 +64,9 @@ type watch struct {
 	most    admit.Capacity // the value of mostWork while the target is not open
 	// failedFills is how many fills of a probe file have failed since the target was last open.
 	failedFills int
+	// fills counts the fills of a probe file that was there and was lost, and filled is when the last one was over: see filledAt.
+	fills  int
+	filled time.Time
 
 	mu   sync.Mutex
 	seen sighting // the last sighting
@@ -195,6 +198,9 @@ func (w *watch) Run(ctx context.Context) {
 			began := time.Now()
 			schedule.Pause(ctx, min(time.Until(until), calendarLook))
 			w.paused(began)
+			continue
+		}
+		if w.session == nil && w.waitsForRefill(ctx) {
 			continue
 		}
 		if w.session == nil {
