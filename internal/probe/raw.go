@@ -27,6 +27,9 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 	}
 	defer s.release()
 
+	if p.Pattern == record.Random { // no block is read twice in a round, and a pool has no more
+		p.IOs = min(p.IOs, poolCapacity-p.WarmupIOs)
+	}
 	counted := b.lookAround(ctx, s, p)
 	dealt := b.deal(ctx, s, p, counted)
 	switch cause := context.Cause(ctx); {

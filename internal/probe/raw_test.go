@@ -404,3 +404,20 @@ func TestTheSmallestProbeStillSearches(t *testing.T) {
 	}
 	assert.Equal(t, 11, known.Len())
 }
+
+// A pool has fewer blocks than a round may have I/Os. A raw device was never measured by a probe of so many.
+func TestARoundHasNoMoreBlocksThanThePool(t *testing.T) {
+	known, err := probe.NewPool(1<<40, 1)
+	require.NoError(t, err)
+	b := probe.NewDeviceProber(calm(), &source{}, known, 4096)
+	p := read4k(100_000)
+	p.WarmupIOs = 1000
+	var m record.Measurement
+	for range 4 {
+		m, err = b.Round(t.Context(), p)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, m.ReadBytes, int64(2*probe.PoolEnough*4096), "the search lives inside the round's budget")
+	}
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	assert.Greater(t, m.Latency.Count(), int64(known.Len()*3/4))
+}
