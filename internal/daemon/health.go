@@ -107,7 +107,7 @@ func (k *keeper) follow(ctx, running context.Context, c config.Config, devices [
 // take records the current sources.
 func (k *keeper) take(settings config.Health, sources []health.Source) {
 	k.mu.Lock()
-	same := slices.EqualFunc(k.sources, sources, func(a, b health.Source) bool {
+	same := k.settings.Interval == settings.Interval && slices.EqualFunc(k.sources, sources, func(a, b health.Source) bool {
 		return a.Name == b.Name && a.EveryQueue == b.EveryQueue && slices.Equal(a.IDs(), b.IDs())
 	})
 	k.settings, k.sources = settings, sources

@@ -265,6 +265,19 @@ func TestInterruptsOfEveryQueueAreAskedFor(t *testing.T) {
 	assert.Equal(t, map[string]bool{"nvme0": false, "nvme1": false, "virtio1": true}, every())
 }
 
+// A reload that shortens the interval does not wait until the long one is over.
+func TestInterruptsAreCountedAtANewIntervalAtOnce(t *testing.T) {
+	b := newBench(t)
+	b.config.Health.Interval = 24 * time.Hour
+	b.follow(onVirtio())
+	<-b.changed
+	b.follow(onVirtio())
+	assert.Empty(t, b.changed)
+	b.config.Health.Interval = time.Minute
+	b.follow(onVirtio())
+	assert.Len(t, b.changed, 1)
+}
+
 func TestSettingsOfADriveAreConditions(t *testing.T) {
 	b := newBench(t)
 	known := record.Health{Features: record.Features{Coalescing: &record.Coalescing{Threshold: 8, Time: time.Millisecond}}}
