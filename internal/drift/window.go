@@ -12,9 +12,12 @@ import (
 // one in so many parts of their age. Six hours make about 30 pieces.
 const mergedShare = 8
 
+// wholeShare bounds how coarse a window is within its span: rounds are merged while together they cover at most one in so
+// many parts of it. Of a window of minutes, each round is a piece; one of days would otherwise fill the memory.
+const wholeShare = 64
+
 // window keeps the recent good measurements, so that percentiles over all their I/Os can be shown. No verdict depends
-// on it. Rounds within span are kept whole; older rounds are kept in merged pieces, and only as long as a rare
-// percentile needs them.
+// on it. Rounds that are older than span are kept only as long as a rare percentile needs them.
 type window struct {
 	span   time.Duration
 	pieces []piece // oldest first
@@ -110,12 +113,20 @@ func highest(pieces []piece, n int64) time.Duration {
 	return 0
 }
 
-// merge drops the pieces before oldest. From there to recent it merges pieces that are small for their age.
+// merge drops the pieces before oldest. It merges pieces that are small: up to recent for their age, and from there on for
+// the span.
 func (w *window) merge(oldest, recent int) {
 	now := w.pieces[len(w.pieces)-1].to
+	older := merged(w.pieces[oldest:recent], func(from, to time.Time) bool { return mergedShare*to.Sub(from) <= now.Sub(from) })
+	within := merged(w.pieces[recent:], func(from, to time.Time) bool { return to.Sub(from) <= w.span/wholeShare })
+	w.pieces = slices.Concat(older, within)
+}
+
+// merged merges each piece with the one before it if both together, from their first to their last round, are small.
+func merged(pieces []piece, small func(from, to time.Time) bool) []piece {
 	var kept []piece
-	for _, p := range w.pieces[oldest:recent] {
-		if last := len(kept) - 1; last >= 0 && mergedShare*p.to.Sub(kept[last].from) <= now.Sub(kept[last].from) {
+	for _, p := range pieces {
+		if last := len(kept) - 1; last >= 0 && small(kept[last].from, p.to) {
 			before := &kept[last]
 			before.to, before.rounds, before.took = p.to, before.rounds+p.rounds, before.took+p.took
 			before.latency = record.Merge(before.latency, p.latency)
@@ -123,7 +134,7 @@ func (w *window) merge(oldest, recent int) {
 		}
 		kept = append(kept, p)
 	}
-	w.pieces = append(kept, w.pieces[recent:]...)
+	return kept
 }
 
 // at returns the window at a time; nil when its last round has left it.

@@ -126,6 +126,17 @@ func TestTheWindowIsBounded(t *testing.T) {
 	}
 }
 
+// However far back the figures shall reach, they do not fill the memory.
+func TestALongWindowIsBounded(t *testing.T) {
+	r := newRounds(30*time.Second, 1)
+	r.window.span = 24 * time.Hour
+	r.run(3500)
+	assert.LessOrEqual(t, len(r.window.pieces), 2*wholeShare)
+	rounds := r.window.all.Rounds
+	assert.InEpsilon(t, float64(r.window.span/r.interval), rounds, 2.0/wholeShare)
+	assert.Equal(t, r.last(rounds), r.window.all.Latency)
+}
+
 func BenchmarkWindow(b *testing.B) {
 	r := newRounds(30*time.Second, 240)
 	r.run(400)
