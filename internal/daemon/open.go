@@ -70,7 +70,10 @@ func (w *watch) open(ctx context.Context) error {
 		w.log.Info("filled a probe file", "path", session.Path, "bytes", session.Filled)
 		w.filledAt(time.Now())
 	}
-	w.session = session
+	if w.unopened != "" {
+		w.log.Info("the target is open again", "was", w.unopened)
+	}
+	w.session, w.unopened = session, ""
 	at.directory = w.spec.File && session.Path != w.spec.Path
 	if w.foundAt(at) {
 		w.save(ctx, saveTimeout) // filesystems tend to be missing after a restart
@@ -165,6 +168,15 @@ func (w *watch) closeTarget() {
 	w.session = nil
 }
 
+// tellUnopened records why the target cannot be opened, and logs it when it is new: a filesystem may be missing for weeks.
+func (w *watch) tellUnopened(why string, retryIn time.Duration) {
+	w.setProblem(why)
+	if why != w.unopened {
+		w.log.Warn("cannot open the target", "err", why, "retry_in", retryIn)
+	}
+	w.unopened = why
+}
+
 // reopenIn returns the pause before another attempt to open the target.
 func (w *watch) reopenIn() time.Duration { return reopenAfter << min(w.failedFills, maxDoublings) }
 
@@ -186,8 +198,8 @@ func (w *watch) waitsForRefill(ctx context.Context) bool {
 	if w.fills < 2 || wait <= 0 {
 		return false
 	}
-	w.setProblem(fmt.Sprintf("the probe file was filled %d times and is gone or another one again: see who removes or replaces it; it is filled again at %s",
-		w.fills, w.refillAt().UTC().Format(time.RFC3339)))
+	w.tellUnopened(fmt.Sprintf("the probe file was filled %d times and is gone or another one again: see who removes or replaces it; it is filled again at %s",
+		w.fills, w.refillAt().UTC().Format(time.RFC3339)), wait.Round(time.Second))
 	schedule.Pause(ctx, min(wait, calendarLook))
 	return true
 }

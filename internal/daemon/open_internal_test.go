@@ -83,6 +83,26 @@ func TestAProbeFileThatIsLostAgainAndAgainIsFilledLessAndLessSoon(t *testing.T) 
 	assert.False(t, w.waitsForRefill(t.Context()), "it may be lost once")
 }
 
+// A filesystem may be missing for weeks, and is looked for four times a minute.
+func TestWhyATargetCannotBeOpenedIsLoggedWhenItIsNew(t *testing.T) {
+	w := watchFile(t, nil).replaced(t, nil)
+	book := &logbook{}
+	w.log = book.timeless()
+	for range 3 {
+		w.tellUnopened("it is not mounted", reopenAfter)
+	}
+	assert.Equal(t, 1, book.count("cannot open the target"))
+	w.tellUnopened("no permission", reopenAfter)
+	assert.Equal(t, 2, book.count("cannot open the target"))
+	assert.Equal(t, "no permission", w.problemNow())
+	require.NoError(t, w.open(t.Context()))
+	w.closeTarget()
+	assert.Equal(t, 1, book.count("the target is open again"))
+	assert.Empty(t, w.problemNow())
+	w.tellUnopened("no permission", reopenAfter)
+	assert.Equal(t, 3, book.count("cannot open the target"))
+}
+
 // A reload while the disk is full forgets nothing that was learned since it was not.
 func TestAWatchThatIsReplacedWhileTheDiskIsFull(t *testing.T) {
 	w := watchFile(t, nil).replaced(t, nil)

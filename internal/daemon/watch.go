@@ -67,6 +67,8 @@ type watch struct {
 	// fills counts the fills of a probe file that was there and was lost, and filled is when the last one was over: see filledAt.
 	fills  int
 	filled time.Time
+	// unopened says why the target could not be opened, as far as that was logged; empty while it is open.
+	unopened string
 
 	mu   sync.Mutex
 	seen sighting // the last sighting
@@ -205,8 +207,7 @@ func (w *watch) Run(ctx context.Context) {
 		}
 		if w.session == nil {
 			if err := w.openBeforeQuiet(ctx, wallClock()); err != nil && ctx.Err() == nil {
-				w.log.Warn("cannot open the target", "err", err, "retry_in", w.reopenIn())
-				w.setProblem(err.Error())
+				w.tellUnopened(err.Error(), w.reopenIn())
 				w.countHung(ctx)
 				schedule.Pause(ctx, w.reopenIn())
 			}
