@@ -157,6 +157,7 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	d, err = daemon.New(daemon.Options{
 		Config: c, Log: log, Generator: generator(), Latencies: latencies,
 		Restorer: settings.Self(), Source: source, Reload: reload, Parse: func(s config.Source) (config.Config, error) { return a.daemonSettings(o, s) },
+		Warnings: warnings,
 		Serve: func(ctx context.Context) error {
 			return server.Serve(ctx, web.Handler(web.Options{
 				Snapshot: d.Snapshot, Explain: d.Explain, History: d.History, Recording: d.Recording, Ready: d.Ready, Missing: d.Missing, Metrics: registry, Version: build().Version, Log: log,

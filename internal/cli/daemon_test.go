@@ -173,6 +173,10 @@ func TestDaemonReload(t *testing.T) {
 	ok, _ := value(scrape(t, url), "ssdprobe_collector_success", map[string]string{"collector": "configuration"})
 	assert.Equal(t, 1.0, ok)
 
+	require.NoError(t, os.WriteFile(path, []byte("quiet_hours: [{schedule: '* * * * *', duration: 1m}]\n"+onFile(dir)), 0o600))
+	p.Signal(t, syscall.SIGHUP)
+	p.Stderr.Find(t, `msg=configuration warning="nothing is ever measured: quiet_hours cover all of the time"`) // as at the start
+
 	require.NoError(t, os.WriteFile(path, []byte("node: another\n"+onFile(dir)), 0o600))
 	p.Signal(t, syscall.SIGHUP)
 	p.Stderr.Find(t, `refused; the old one stays.*node cannot change`)

@@ -40,6 +40,8 @@ type Options struct {
 	// Source is the configuration file that Parse turned into Config.
 	Source config.Source
 	Parse  func(config.Source) (config.Config, error)
+	// Warnings says what of a valid configuration is probably not intended; may be nil.
+	Warnings func(config.Config) []string
 	// Reload delivers a signal each time the configuration file is to be read again; may be nil.
 	Reload <-chan os.Signal
 	// Serve runs the HTTP server until its context ends; nil for no server.
@@ -53,6 +55,7 @@ type Daemon struct {
 	supervisor supervisor
 	serve      func(context.Context) error
 	warnings   []record.Warning
+	doubts     func(config.Config) []string // Options.Warnings
 	started    time.Time
 	scanning   guard.Guard
 	// host remembers devices that hang. Only discovery uses it, through scanning.
@@ -109,7 +112,7 @@ func New(o Options) (*Daemon, error) {
 			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
 			slots: make(chan struct{}, o.Config.RoundsAtOnce),
 		},
-		config: o.Config, file: newConfigFile(o), supervisor: supervisor{o.Log}, serve: o.Serve, warnings: warnings, started: time.Now(),
+		config: o.Config, file: newConfigFile(o), supervisor: supervisor{o.Log}, serve: o.Serve, warnings: warnings, doubts: o.Warnings, started: time.Now(),
 		watches: map[string]*watch{}, ways: map[string]*access{}, first: make(chan struct{}),
 		reloaded: record.CollectorStatus{Collector: record.CollectorConfiguration, Success: true},
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),

@@ -29,6 +29,7 @@ func (d *Daemon) take(r reload) {
 		d.shared.judging.look(func() { d.shared.judging.node.Configure(r.config.Drift.Settings) })
 		d.flight.configure(r.config.Recorder)
 		d.tellSize(r.config.Recorder)
+		d.tellDoubts(r.config)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -43,6 +44,16 @@ func (d *Daemon) take(r reload) {
 	}
 	d.config = r.config
 	d.shared.log.Info("configuration reloaded", "changed", strings.Join(changed, ", "))
+}
+
+// tellDoubts logs what of a new configuration is probably not intended, as at the start.
+func (d *Daemon) tellDoubts(c config.Config) {
+	if d.doubts == nil {
+		return
+	}
+	for _, warning := range d.doubts(c) {
+		d.shared.log.Warn("configuration", "warning", warning)
+	}
 }
 
 // nothingRefused ends the report of a reload that failed, once the file holds what is in force again: whoever took a
