@@ -349,6 +349,20 @@ func TestACanceledRoundIsChargedToTheBudget(t *testing.T) {
 	assert.True(t, budget.PaidOff.After(time.Now()))
 }
 
+// A whole round is one of blocks as large as the target takes them.
+func TestACanceledRoundOfLargerBlocksIsChargedToTheBudget(t *testing.T) {
+	s := openFile(t, testenv.Ext4On(t, testenv.LoopDevice(t, 200<<20, testenv.Options{LogicalBlockBytes: 4096})), options(t))
+	require.EqualValues(t, 4096, s.Area.BlockBytes)
+	p := write4k()
+	p.BlockBytes = 512
+	var budget admit.Budget
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Round(ctx, measure.Round{Probe: p, Budget: &budget, BytesPerDay: write4k().RoundBytes()})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.True(t, budget.PaidOff.After(time.Now().Add(23*time.Hour)), "all of a day's share")
+}
+
 func TestRoundOnADevice(t *testing.T) {
 	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
 	s := openLoop(t, loop.Path, options(t))

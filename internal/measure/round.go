@@ -63,7 +63,7 @@ func (s *Session) Round(ctx context.Context, r Round) (record.Measurement, error
 	}
 	err = s.execute(ctx, &m, asked)
 	if r.Budget != nil {
-		r.Budget.Charge(time.Now(), mayHaveWritten(m, asked, err), r.BytesPerDay)
+		r.Budget.Charge(time.Now(), mayHaveWritten(m, s.prober.Fit(asked), err), r.BytesPerDay)
 	}
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
