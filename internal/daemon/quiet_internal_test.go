@@ -54,6 +54,20 @@ func TestQuietHoursPutOffRounds(t *testing.T) {
 	assert.Len(t, places, len(s.Probes))
 }
 
+// A round may wait for those of slow drives while quiet hours begin.
+func TestNoRoundBeginsInQuietHoursThatItHasWaitedInto(t *testing.T) {
+	w := watchFile(t, nil).replaced(t, nil)
+	require.NoError(t, w.open(t.Context()))
+	defer w.closeTarget()
+	w.spec.Quiet = always()
+	_, ok := w.round(t.Context(), w.probes[0])
+	assert.False(t, ok)
+	assert.Empty(t, w.shared.slots, "it gives its turn back")
+	w.spec.Quiet = nil
+	_, ok = w.round(t.Context(), w.probes[0])
+	assert.True(t, ok)
+}
+
 func TestRunsByTheCalendarInQuietHours(t *testing.T) {
 	w := quietWatch(t)
 	c := &calendar{shared: w.shared}

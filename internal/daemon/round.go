@@ -13,12 +13,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// round executes one round of p. It returns false when ctx ends.
+// round executes one round of p. It returns false when ctx ends, or quiet hours have begun before it was its turn: drives that
+// are slow make the others wait for minutes.
 func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, bool) {
 	if !w.takeTurn(ctx) {
 		return record.Measurement{}, false
 	}
 	defer w.endTurn()
+	if checkQuiet(w.spec.Quiet, wallClock()) != nil {
+		return record.Measurement{}, false
+	}
 	others, over := w.access.ours(w.beginTraffic)
 	m, err := w.session.Round(ctx, w.begin(p))
 	over() // the I/O of a round that hangs still counts as ours
