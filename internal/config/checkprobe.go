@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"regexp"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -10,6 +11,8 @@ const (
 	minBlockBytes = 512
 	maxBlockBytes = 16 << 20
 	maxRoundBytes = 1 << 30
+	// maxFlightBytes is how much memory the buffers of a round may take. A pod may have less than a round has bytes.
+	maxFlightBytes = 64 << 20
 
 	wantBlockBytes = "512, 1KiB, 2KiB, 4KiB and so on to 16MiB"
 )
@@ -40,6 +43,10 @@ func checkProbe(f *findings, field string, p record.Probe) {
 	f.need(p.QueueDepth <= p.IOs, Problem{
 		Field: at("queue_depth"), Value: formatCount(p.QueueDepth), Wrong: "is above ios", Want: "at most " + formatCount(p.IOs),
 	}, at("ios"))
+	f.need(int64(p.QueueDepth)*p.BlockBytes <= maxFlightBytes, Problem{
+		Field: at("queue_depth"), Value: formatCount(p.QueueDepth), Wrong: "keeps too much in flight, queue_depth × block_size",
+		Want: fmt.Sprintf("at most %d, which are %s", maxFlightBytes/max(1, p.BlockBytes), FormatSize(maxFlightBytes)),
+	}, at("block_size"), at("ios"))
 	f.need(p.RoundBytes() <= maxRoundBytes, Problem{
 		Field: field, Value: FormatSize(p.RoundBytes()), Wrong: "is too much for a round, (ios + warmup_ios) × block_size",
 		Want: "at most " + FormatSize(maxRoundBytes),

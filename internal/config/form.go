@@ -100,7 +100,7 @@ func probeForm(p *record.Probe) field {
 		{"direction", oneOf(text(&p.Direction), "a direction", record.Read, record.Write), "what an I/O does"},
 		{"pattern", oneOf(text(&p.Pattern), "a pattern", record.Random, record.Sequential), "order of the blocks"},
 		{"block_size", within(size(&p.BlockBytes), minBlockBytes, maxBlockBytes), "bytes of one I/O, a power of two; on a drive with larger logical blocks, such as 16 KiB, the probe uses those and reports the finding larger_blocks"},
-		{"queue_depth", within(count(&p.QueueDepth).as("number of I/Os"), 1, 64), "I/Os in flight, at most ios"},
+		{"queue_depth", within(count(&p.QueueDepth).as("number of I/Os"), 1, 64), "I/Os in flight, at most ios, and 64 MiB of them"},
 		{"ios", within(count(&p.IOs).as("number of I/Os"), 1, 100_000), "counted I/Os in a round; a round of random reads on a block device has at most 8192 I/Os"},
 		{"warmup_ios", within(count(&p.WarmupIOs).as("number of I/Os"), 0, 1000), "uncounted I/Os at the start of a round, to wake CPU and drive"},
 		{"datasync", flag(&p.Datasync), "fdatasync after each write; needs direction: write"},

@@ -132,6 +132,8 @@ func TestProblems(t *testing.T) {
 		{"deeper than it is long", "probes:\n  - name: a\n    queue_depth: 8\n    ios: 4\n", `line 3: probes[0].queue_depth: "8" is above ios; want at most 4`},
 		{"a round that is too large", "probes:\n  - name: ok\n\n  - name: big\n    block_size: 4MiB\n",
 			`line 4: probes[1]: "1056MiB" is too much for a round, (ios + warmup_ios) × block_size; want at most 1GiB`},
+		{"too much memory for a round", "probes:\n  - {name: a, block_size: 1MiB, queue_depth: 64, ios: 64}\n  - {name: b, block_size: 16MiB, ios: 32, queue_depth: 5}\n",
+			`line 3: probes[1].queue_depth: "5" keeps too much in flight, queue_depth × block_size; want at most 4, which are 64MiB`},
 		{"what follows from a wrong value is not said", "probes:\n  - name: a\n    direction: wrong\n    datasync: true\n    targets: devices\n    queue_depth: 64\n    ios: 0\n",
 			"line 3: probes[0].direction: \"wrong\" is not a direction; want one of read, write\n" +
 				"line 7: probes[0].ios: \"0\" is out of range; want 1 to 100000"},
