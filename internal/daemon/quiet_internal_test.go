@@ -54,6 +54,16 @@ func TestQuietHoursPutOffRounds(t *testing.T) {
 	assert.Len(t, places, len(s.Probes))
 }
 
+// Requests that came during a run, which quiet hours have ended, would all be met at once when these are over.
+func TestQuietHoursDropRequestsForRounds(t *testing.T) {
+	w := quietWatch(t)
+	for range askedAhead {
+		w.asked <- ask{w.probes[0].probe.Name, time.Now()}
+	}
+	w.keepQuiet(time.Now().Add(time.Hour))
+	assert.Empty(t, w.asked)
+}
+
 // A round may wait for those of slow drives while quiet hours begin.
 func TestNoRoundBeginsInQuietHoursThatItHasWaitedInto(t *testing.T) {
 	w := watchFile(t, nil).replaced(t, nil)

@@ -257,8 +257,12 @@ func (w *watch) paused(since time.Time) {
 	w.shared.judging.look(func() { w.shared.judging.node.Pause(w.spec.ID, since, time.Now()) })
 }
 
-// keepQuiet postpones the rounds that would be due in quiet hours.
+// keepQuiet postpones the rounds that would be due in quiet hours, and drops the requests for others: what they were to confirm
+// will be hours old.
 func (w *watch) keepQuiet(until time.Time) {
+	for len(w.asked) > 0 { // nobody else takes from it
+		<-w.asked
+	}
 	now := time.Now() // p.next keeps its monotonic reading, as the clock may be set back
 	w.mu.Lock()
 	defer w.mu.Unlock()
