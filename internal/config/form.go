@@ -31,7 +31,7 @@ func (c *Config) form() section {
 			example: []File{{Path: "/srv/data", SizeBytes: 1 << 30}},
 		}, `Files to probe as well, to measure a filesystem or durable writes. The daemon creates the file, fills it with random data, and uses it again after a restart. In a directory it creates a file of its own. The file is smaller when space is short. The directory "probe" in state_dir is created if it is missing; all others must exist.`},
 		{"fallback_file", flag(&c.FallbackFile), `true probes a 1 GiB file in state_dir if no device may be opened and files is empty. The daemon keeps writing to it, and a warning says so.`},
-		{"fill_rate", atLeast(size(&c.FillBytesPerSecond).as("size a second"), 1<<20), `How fast a new probe file is filled. A low rate disturbs others less.`},
+		{"fill_rate", atLeast(size(&c.FillBytesPerSecond).as("size a second"), 1<<20), `How fast a new probe file is filled at most. A low rate disturbs others less. A drive that cannot keep up is left alone for half of the time.`},
 		{"probes", list[record.Probe]{dst: &c.Probes, fresh: defaultProbe, form: probeForm, builtIn: builtInProbe}, `What is measured continuously. A list given here replaces this one. Only name is required. The other keys default to the values of the probe below that has this name, or else of read-4k.
 read-4k reads one block at a time: the latency that a database sees.
 read-128k reads larger blocks in order: the path from the flash to the host.

@@ -153,7 +153,9 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 		}
 		part := buffer.p[:min(chunk, size-off)]
 		data.Content(part, off)
+		began := time.Now()
 		n, err := unix.Pwrite(d.fd, part, off)
+		took := time.Since(began)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
@@ -172,8 +174,7 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 			o.Progress(off, size)
 		}
 		if o.BytesPerSecond > 0 {
-			pace := time.Duration(float64(off) / float64(o.BytesPerSecond) * float64(time.Second))
-			schedule.Pause(ctx, time.Until(start.Add(pace)))
+			schedule.Pause(ctx, rest(off, o.BytesPerSecond, time.Since(start), took))
 		}
 	}
 	if err := d.datasync(); err != nil {
@@ -193,6 +194,16 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 		return fillError(d.path, size, err)
 	}
 	return nil
+}
+
+// longestRest limits the pause after a write that took long.
+const longestRest = time.Second
+
+// rest returns the pause after a write that took as long as that, when so many bytes have been written since the start. A
+// drive that cannot keep up with the rate has half of its time for others, unless it hangs: who waits for progress would give up.
+func rest(written, bytesPerSecond int64, since, took time.Duration) time.Duration {
+	due := time.Duration(float64(written) / float64(bytesPerSecond) * float64(time.Second))
+	return max(due-since, min(took, longestRest))
 }
 
 func fillError(path string, size int64, err error) error {
