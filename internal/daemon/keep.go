@@ -69,7 +69,7 @@ func (w *watch) take(kept state.Target) error {
 	for _, p := range w.probes {
 		p.budget = kept.Budgets[p.probe.Name]
 	}
-	w.place, w.most = place{kept.MountPoint, kept.Directory}, kept.Most
+	w.place, w.most = place{kept.MountPoint, kept.Directory, kept.Foreign}, kept.Most
 	w.left = state.Target{Defined: kept.Defined, Budgets: kept.Budgets}
 	var problems []error
 	known := map[string]drift.State{}
@@ -143,7 +143,7 @@ func (w *watch) keptAtAnyTime() state.Target {
 	s := state.Target{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Probes: map[string]drift.State{}, Idle: w.left.Idle,
 		Defined: map[string]record.Probe{}, Budgets: map[string]admit.Budget{},
-		MountPoint: w.place.mountPoint, Directory: w.place.directory, Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
+		MountPoint: w.place.mountPoint, Directory: w.place.directory, Foreign: w.place.foreign, Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
 	}
 	maps.Copy(s.Defined, w.left.Defined)
 	maps.Copy(s.Budgets, w.left.Budgets)

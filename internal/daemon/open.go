@@ -74,7 +74,7 @@ func (w *watch) open(ctx context.Context) error {
 		w.log.Info("the target is open again", "was", w.unopened)
 	}
 	w.session, w.unopened = session, ""
-	at.directory = w.spec.File && session.Path != w.spec.Path
+	at.directory, at.foreign = w.spec.File && session.Path != w.spec.Path, session.ReadOnly
 	if w.foundAt(at) {
 		w.save(ctx, saveTimeout) // filesystems tend to be missing after a restart
 	}
@@ -91,6 +91,7 @@ func (w *watch) open(ctx context.Context) error {
 type place struct {
 	mountPoint string // of its filesystem
 	directory  bool   // that the configuration names, and in which the file is
+	foreign    bool   // not made by ssdprobe
 }
 
 // foundAt records where the file was found, and reports whether that is new.
@@ -104,8 +105,8 @@ func (w *watch) foundAt(at place) bool {
 
 // find returns where the file is; the zero place for devices. It returns an error when the filesystem has been unmounted
 // since the file was last opened: its mount point is then a directory of another filesystem, which nobody wants to be
-// filled and measured. So it does when the directory is gone: a file of that name would be in the way of those who make
-// it again. It needs the turn.
+// filled and measured. So it does when the directory is gone, or the file if somebody else made it: a file of that name would be
+// in the way of those who make it again, or be taken for it. It needs the turn.
 func (w *watch) find(ctx context.Context) (place, error) {
 	if !w.spec.File {
 		return place{}, nil
@@ -129,6 +130,9 @@ func (w *watch) find(ctx context.Context) (place, error) {
 	case before.directory && gone:
 		return place{}, fmt.Errorf("the directory %s is gone, and no probe file is made in its place: "+
 			"make it again; if it is gone for good, remove it from files", w.spec.Path)
+	case before.foreign && gone:
+		return place{}, fmt.Errorf("the file %s is gone, and no probe file is made in its place, as somebody else made it: "+
+			"if it is gone for good, remove it from files", w.spec.Path)
 	}
 	return place{mountPoint: at}, nil
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -149,6 +150,26 @@ func TestADirectoryThatIsGoneIsNotMadeAFile(t *testing.T) {
 		assert.NoFileExists(t, dir)
 	}
 	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, again.open(t.Context()))
+	again.closeTarget()
+}
+
+// A file of somebody that is removed, such as the image of a virtual machine, is not replaced by one of random data.
+func TestAFileOfOthersThatIsGoneIsNotMadeAnew(t *testing.T) {
+	w := watchFile(t, nil).replaced(t, func(s *spec) { s.Path = filepath.Join(s.Path, "vm.img") })
+	image := bytes.Repeat([]byte("their data"), 1<<20)
+	require.NoError(t, os.WriteFile(w.spec.Path, image, 0o600))
+	require.NoError(t, w.open(t.Context()))
+	require.True(t, w.session.ReadOnly)
+	w.closeTarget()
+	require.NoError(t, os.Remove(w.spec.Path))
+
+	again := newWatch(w.spec, w.seen, w.access, w.shared) // after a restart
+	for _, w := range []*watch{w, again} {
+		require.ErrorContains(t, w.open(t.Context()), "the file "+w.spec.Path+" is gone, and no probe file is made in its place")
+		assert.NoFileExists(t, w.spec.Path)
+	}
+	require.NoError(t, os.WriteFile(w.spec.Path, image, 0o600))
 	require.NoError(t, again.open(t.Context()))
 	again.closeTarget()
 }

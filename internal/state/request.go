@@ -271,7 +271,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 	}
 	t.Probes, t.Traffic, t.Idle = changed, traffic, r.idle(t.Idle, now)
 	if r.Gone {
-		t.MountPoint, t.Directory = "", false
+		t.MountPoint, t.Directory, t.Foreign = "", false, false
 	}
 	return nil
 }

@@ -174,12 +174,14 @@ func TestWhyAnImportedBaselineIsNotUsed(t *testing.T) {
 
 // To forget what was learned of a probe file is not to forget where its filesystem belongs: it may only be not mounted now.
 func TestResetKeepsTheMountPoint(t *testing.T) {
-	target := state.Target{ID: "file:/srv", File: true, Probes: map[string]drift.State{"read-4k": {}}, MountPoint: "/srv", Directory: true}
+	target := state.Target{ID: "file:/srv", File: true, Probes: map[string]drift.State{"read-4k": {}}, MountPoint: "/srv", Directory: true, Foreign: true}
 	require.NoError(t, state.Request{Target: target.ID}.Change(&target, time.Now()))
 	assert.Empty(t, target.Probes)
 	assert.Equal(t, "/srv", target.MountPoint)
 	assert.True(t, target.Directory)
+	assert.True(t, target.Foreign)
 	require.NoError(t, state.Request{Target: target.ID, Gone: true}.Change(&target, time.Now()))
 	assert.Empty(t, target.MountPoint)
 	assert.False(t, target.Directory)
+	assert.False(t, target.Foreign)
 }

@@ -36,6 +36,8 @@ type Target struct {
 	MountPoint string `json:"mount_point,omitempty"`
 	// Directory is true if the path was a directory then, in which the file is.
 	Directory bool `json:"directory,omitempty"`
+	// Foreign is true if the path was a file then that ssdprobe did not make.
+	Foreign bool `json:"foreign,omitempty"`
 	// Planned holds, for each suite, since when the calendar has it at its current times.
 	Planned map[string]Planned `json:"planned,omitempty"`
 	// Conditions are those last seen, and Changed holds when each of them last changed.
