@@ -67,15 +67,20 @@ func (f *configFile) read(ctx context.Context) (config.Source, error) {
 // followFile loads a new configuration on request, and checks periodically whether the file has changed, until ctx
 // ends.
 func (d *Daemon) followFile(ctx context.Context) error {
-	f := d.file
+	f, looked := d.file, time.Now()
 	for watched := f.changed != nil; ctx.Err() == nil; {
+		next := looked.Add(d.configuration().DiscoveryInterval)
 		select {
 		case <-ctx.Done():
 		case <-f.hangup:
 			d.supervisor.reloading()
 			source, err := f.read(ctx)
 			f.hand(ctx, source, err)
-		case <-time.After(d.configuration().DiscoveryInterval):
+		case <-time.After(min(time.Until(next), calendarLook)): // what was just loaded may only now be in force
+			if time.Now().Before(next) {
+				continue
+			}
+			looked = time.Now()
 			if watched {
 				d.lookAtFile(ctx)
 			}

@@ -1,12 +1,18 @@
 package daemon
 
 import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
@@ -61,6 +67,43 @@ func TestAReloadIgnoresNoKey(t *testing.T) {
 		}
 	}
 	assert.Empty(t, reads, "fields that are not there")
+}
+
+// A reload may shorten discovery_interval, and is in force only after the next look at the file has been planned.
+func TestTheFileIsLookedAtInTheNewInterval(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write("discovery_interval: 365d\n")
+	source, err := config.Read(path)
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		hangup := make(chan os.Signal, 1)
+		log := slog.New(slog.DiscardHandler)
+		before := config.Default()
+		before.DiscoveryInterval, before.ReloadOnChange = 365*24*time.Hour, true
+		d := &Daemon{config: before, supervisor: supervisor{log}, file: newConfigFile(Options{
+			Source: source, Reload: hangup, Log: log, Parse: func(s config.Source) (config.Config, error) { return s.Parse() },
+		})}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- d.followFile(ctx) }()
+
+		write("{discovery_interval: 10s, reload_on_change: true}\n")
+		hangup <- unix.SIGHUP
+		r := <-d.file.reloads
+		synctest.Wait() // it waits for the old interval
+		d.mu.Lock()
+		d.config = r.config
+		d.mu.Unlock()
+		d.file.taken(r.sum, nil)
+		write("{discovery_interval: 20s, reload_on_change: true}\n")
+		began := time.Now()
+		r = <-d.file.reloads
+		require.NoError(t, r.err)
+		assert.Less(t, time.Since(began), time.Hour)
+		cancel()
+		require.NoError(t, <-ended)
+	})
 }
 
 // specs returns the specs of the watches of a device and of a file.
