@@ -18,6 +18,9 @@ type Subject struct {
 	Device     record.Device
 	Conditions record.Conditions
 	Warnings   []record.Warning
+	// AskedBytes is the size that a user asked for, where a probe file that is there is used in its present size,
+	// which is FileBytes; 0 for others.
+	AskedBytes int64
 }
 
 // OfDevice returns the subject for a raw device that host has found. The error joins what could not be read

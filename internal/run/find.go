@@ -52,17 +52,28 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 	if err := checkFile(path); err != nil {
 		return measure.Subject{}, fmt.Errorf("find %s: %w", typed, err)
 	}
-	asked := fileBytes
-	if size, ok := madeBefore(path); ok {
-		fileBytes = size // of the daemon or of a killed run: used in its present size
-	}
 	s, err := known(measure.OfFile(device.NewFilesystems(fs), path, fileBytes, 0))
-	if fileBytes < asked && isDirectory(path) { // the user requests no size for a file that is named itself
+	s.AskedBytes = fileBytes
+	return asItIs(s), err
+}
+
+// asItIs returns the subject with the size of the probe file that is there now, which is that of the daemon or of a killed
+// run and is used in its present size; or with the size that the user asked for.
+func asItIs(s measure.Subject) measure.Subject {
+	if s.AskedBytes == 0 {
+		return s
+	}
+	small := func(w record.Warning) bool { return w.Code == record.WarnSmallFile }
+	s.FileBytes, s.Warnings = s.AskedBytes, slices.DeleteFunc(slices.Clone(s.Warnings), small)
+	if size, ok := madeBefore(s.Path); ok {
+		s.FileBytes = size
+	}
+	if s.FileBytes < s.AskedBytes && isDirectory(s.Path) { // the user requests no size for a file that is named itself
 		s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnSmallFile, Text: fmt.Sprintf(
-			"the probe file that is there has %s, and --size is %s", units.Size(fileBytes), units.Size(asked),
+			"the probe file that is there has %s, and --size is %s", units.Size(s.FileBytes), units.Size(s.AskedBytes),
 		)})
 	}
-	return s, err
+	return s
 }
 
 // checkFile refuses files without a drive below them: device nodes that are not block devices, filesystems in

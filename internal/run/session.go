@@ -159,6 +159,23 @@ func awaitLock(ctx context.Context, dir, id string) (*store.Lock, error) {
 	}
 }
 
+// settle looks again which probe file is there: the run that held the lock until now may have removed its own. The
+// filesystem may hang.
+func (s *Session) settle(ctx context.Context) error {
+	found := s.subject
+	now, err := guard.Do(ctx, &guard.Guard{}, lockTimeout, func(context.Context) (measure.Subject, error) { return asItIs(found), nil })
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case guard.Hangs(err):
+		return fmt.Errorf("find %s: the filesystem there does not answer: %w", found.Path, err)
+	case err != nil:
+		return err
+	}
+	s.subject = now
+	return nil
+}
+
 // checkLoad observes the device for a moment before anything is done with it.
 func (s *Session) checkLoad(ctx context.Context) error {
 	err := checkLoad(ctx, s.options.FS, s.subject.Number, s.options.Limits)

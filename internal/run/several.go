@@ -31,6 +31,11 @@ func BeginAll(ctx context.Context, subjects []measure.Subject, options func(meas
 		}
 		sessions = append(sessions, s)
 	}
+	for _, s := range sessions {
+		if err := s.settle(ctx); err != nil {
+			return fail(err)
+		}
+	}
 	var looking errgroup.Group
 	for _, s := range sessions {
 		looking.Go(func() error { return s.checkLoad(ctx) })

@@ -39,17 +39,23 @@ func TestMain(m *testing.M) {
 // begin takes targets for a run.
 func begin(t *testing.T, paths ...string) []*run.Session {
 	t.Helper()
-	meter, _, err := counters.NewMeter()
-	require.NoError(t, err)
-	dir, err := state.Open(t.TempDir())
-	require.NoError(t, err)
-	locks := t.TempDir()
 	var subjects []measure.Subject
 	for _, path := range paths {
 		subject, err := run.Find(sysfs.FS{}, path, 16*mib)
 		require.NoError(t, err)
 		subjects = append(subjects, subject)
 	}
+	return beginWith(t, subjects...)
+}
+
+// beginWith takes targets that were found before.
+func beginWith(t *testing.T, subjects ...measure.Subject) []*run.Session {
+	t.Helper()
+	meter, _, err := counters.NewMeter()
+	require.NoError(t, err)
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	locks := t.TempDir()
 	sessions, err := run.BeginAll(t.Context(), subjects, func(measure.Subject) run.Options {
 		return run.Options{
 			Options: measure.Options{Engine: probe.NewEngine(meter, 1), Meter: meter}, Restorer: testenv.CommandLine(t, "restore-settings"),
@@ -119,6 +125,25 @@ func TestTargetsOnOneDevice(t *testing.T) {
 	require.Len(t, r.Steps, 2)
 	assert.Contains(t, r.Steps[0].Plan, "on "+dir+" (ext4)")
 	assert.Len(t, end(t, sessions), 2)
+}
+
+// A run may wait for the lock of another one, whose file is there when its target is found, and gone when it begins.
+func TestARunThatWaitedMakesTheFileThatItWasAskedFor(t *testing.T) {
+	dir := testenv.Ext4(t, 512*mib)
+	probes := record.DefaultProbes()[:1]
+	first := begin(t, dir)
+	_, err := first[0].Probes(t.Context(), probes, 1, 1)
+	require.NoError(t, err)
+	subject, err := run.Find(sysfs.FS{}, dir, 32*mib)
+	require.NoError(t, err)
+	assert.Len(t, end(t, first), 1)
+
+	second := beginWith(t, subject)
+	r, err := second[0].Probes(t.Context(), probes, 1, 1)
+	require.NoError(t, err)
+	assert.Len(t, end(t, second), 1)
+	assert.Equal(t, int64(32*mib), r.File.Bytes)
+	assert.NotContains(t, codes(r.Warnings), record.WarnSmallFile)
 }
 
 func sum(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
