@@ -186,6 +186,16 @@ func TestParametersOfPlans(t *testing.T) {
 	require.ErrorContains(t, err, "blocks of a file can be neither discarded nor formatted")
 }
 
+// Plans say how often a target is written in English: it said "all of it 1 times".
+func TestPlansSayHowOftenTheyFill(t *testing.T) {
+	s := find(t, "steady-state")
+	for setting, want := range map[string]string{"precondition=1": "all of it 1 time", "precondition=2": "all of it 2 times"} {
+		steps, err := s.DryRun(set(t, s, setting), serverDrive())
+		require.NoError(t, err)
+		assert.Equal(t, "128 KiB sequential write, depth 32, "+want, steps[0].Plan)
+	}
+}
+
 // A path that fio would misread is refused before a file is filled there.
 func TestAPathThatFioWouldMisread(t *testing.T) {
 	s, err := suite.Find("quick")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -70,7 +71,7 @@ func steadyState() Suite {
 		if n := passes.of(v); n > 0 {
 			loads = append(loads, load{
 				name: "precondition", kind: fio.Write, blockBytes: largeBlock, depth: largeDepth, engine: engine.of(v), bytes: int64(n) * whole,
-				condition: fmt.Sprintf("all of it %d times", n),
+				condition: "all of it " + units.Plural(n, "time"),
 			})
 		}
 		for round := 1; round <= rounds.of(v); round++ {
