@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -82,7 +83,8 @@ func TestRunRefusesAFolderInUse(t *testing.T) {
 	}{
 		"folder":       {[]string{"run", "quick", "-t", target, "--folder", full}, "--folder: " + full + ": there is something already"},
 		"outputs":      {[]string{"run", "quick", "-t", target, "--keep-fio", full}, "--keep-fio: " + full + ": there is something already"},
-		"no parent":    {[]string{"run", "quick", "-t", target, "--folder", full + "/no/such"}, "--folder: stat " + full + "/no: no such file or directory"},
+		"no parent":    {[]string{"run", "quick", "-t", target, "--folder", full + "/no/such"}, "--folder: " + full + "/no: no such file or directory: make it, or name another folder"},
+		"a file":       {[]string{"run", "quick", "-t", target, "--folder", full + "/x"}, "--folder: " + full + "/x: not a directory: name another folder"},
 		"empty":        {[]string{"run", "quick", "-t", target, "--folder", ""}, "--folder: its DIRECTORY is empty"},
 		"empty too":    {[]string{"run", "quick", "-t", target, "--keep-fio="}, "--keep-fio: its DIRECTORY is empty"},
 		"both":         {[]string{"run", "quick", "-t", target, "--folder", full + "/a", "--keep-fio", full + "/b"}, "leave one out"},
@@ -96,6 +98,24 @@ func TestRunRefusesAFolderInUse(t *testing.T) {
 		})
 	}
 	assert.Equal(t, []string{"x"}, testenv.Names(t, full))
+}
+
+// So is whether the user may write there.
+func TestRunRefusesAFolderOfOthers(t *testing.T) {
+	t.Parallel()
+	others, at := testenv.OnDisk(t), testenv.OnDisk(t)
+	require.NoError(t, os.Chmod(at, 0o777))
+	require.NoError(t, os.Chmod(others, 0o755))
+	require.NoError(t, os.Mkdir(filepath.Join(others, "empty"), 0o755))
+	for _, args := range [][]string{{"--folder", filepath.Join(others, "run")}, {"quick", "--folder", filepath.Join(others, "run"), "--dry-run"}, {"quick", "--keep-fio", filepath.Join(others, "run")}} {
+		code, says := asNobody(t, slices.Concat([]string{"run", "-t", at}, args)...)
+		assert.Equal(t, 2, code)
+		assert.Contains(t, says, others+": permission denied: run as a user who may write there, or name another folder")
+	}
+	code, says := asNobody(t, "run", "quick", "-t", at, "--keep-fio", filepath.Join(others, "empty"))
+	assert.Equal(t, 2, code)
+	assert.Contains(t, says, "--keep-fio: "+filepath.Join(others, "empty")+": permission denied: run as")
+	assert.Empty(t, testenv.Names(t, at), "nothing was begun")
 }
 
 // A run that measured nothing leaves nothing behind.

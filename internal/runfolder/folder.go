@@ -42,17 +42,34 @@ func Check(path string) error {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s is a link to nothing: %w", path, ErrInUse)
 		}
-		parent, err := os.Stat(filepath.Dir(filepath.Clean(path)))
-		if err == nil && !parent.IsDir() {
-			err = fmt.Errorf("%s is not a directory", filepath.Dir(path))
-		}
-		return err
+		return mayMake(filepath.Dir(filepath.Clean(path)))
 	case err != nil:
-		return err
+		return advised(path, err)
 	case len(entries) > 0:
 		return fmt.Errorf("%s: %w", path, ErrInUse)
 	}
-	return nil
+	return mayMake(path)
+}
+
+// mayMake checks that the user may make files in a directory, as far as can be told without making one.
+func mayMake(dir string) error {
+	return advised(dir, unix.Faccessat(unix.AT_FDCWD, dir+"/", unix.W_OK|unix.X_OK, unix.AT_EACCESS))
+}
+
+// advised says what to do about an error of making something in a directory.
+func advised(dir string, err error) error {
+	for cause, advice := range map[unix.Errno]string{
+		unix.EACCES:  "run as a user who may write there, or name another folder",
+		unix.EPERM:   "run as a user who may write there, or name another folder",
+		unix.EROFS:   "name a folder on another filesystem",
+		unix.ENOENT:  "make it, or name another folder",
+		unix.ENOTDIR: "name another folder",
+	} {
+		if errors.Is(err, cause) {
+			return fmt.Errorf("%s: %w: %s", dir, cause, advice)
+		}
+	}
+	return err
 }
 
 // CheckFolder is Check for a Folder, which replaces an empty directory when it is complete: the
@@ -65,6 +82,9 @@ func CheckFolder(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err := mayMake(filepath.Dir(path)); err != nil { // it is made beside the one that it replaces
+		return err
 	}
 	here, errHere := os.Stat(".")
 	var own, above unix.Stat_t
@@ -106,7 +126,7 @@ func Begin(path string) (*Folder, error) {
 	}
 	partial, err := os.MkdirTemp(filepath.Dir(path), filepath.Base(path)+".*.partial")
 	if err != nil {
-		return nil, err
+		return nil, advised(filepath.Dir(path), err)
 	}
 	f := &Folder{path: path, partial: partial}
 	return f, os.Chmod(partial, mode)

@@ -167,6 +167,15 @@ func TestBeginRefusesWhatCannotBeReplaced(t *testing.T) {
 	assert.Empty(t, testenv.Names(t, empty))
 }
 
+func TestBeginRefusesAReadOnlyFilesystem(t *testing.T) {
+	testenv.Root(t)
+	mounted := t.TempDir()
+	require.NoError(t, unix.Mount("ssdprobe-test", mounted, "tmpfs", unix.MS_RDONLY, "size=64k"))
+	t.Cleanup(func() { assert.NoError(t, unix.Unmount(mounted, 0)) })
+	_, err := runfolder.Begin(filepath.Join(mounted, "run"))
+	require.EqualError(t, err, mounted+": read-only file system: name a folder on another filesystem")
+}
+
 func TestBeginRefusesAMountPoint(t *testing.T) {
 	testenv.Root(t)
 	mounted := t.TempDir()
