@@ -210,12 +210,10 @@ func (s *Session) openExisting(ctx context.Context) error {
 // openGuarded opens a target through the guard and keeps the handle for Close. If an open that was given up returns
 // later, its handle is closed here.
 func openGuarded[T handle](ctx context.Context, s *Session, timeout time.Duration, open func(context.Context) (T, error)) (T, error) {
-	opened, err := guard.Do(ctx, s.options.Guard, timeout, func(ctx context.Context) (T, error) {
-		opened, err := open(ctx)
-		if err == nil && ctx.Err() != nil {
-			err = errors.Join(ctx.Err(), opened.Close())
+	opened, err := guard.DoLate(ctx, s.options.Guard, timeout, open, func(late T, err error) {
+		if err == nil {
+			_ = late.Close() // nobody waits for it any more
 		}
-		return opened, err
 	})
 	if err == nil {
 		s.handle = opened

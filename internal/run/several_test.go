@@ -3,6 +3,7 @@ package run_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"os"
@@ -45,11 +46,11 @@ func begin(t *testing.T, paths ...string) []*run.Session {
 		require.NoError(t, err)
 		subjects = append(subjects, subject)
 	}
-	return beginWith(t, subjects...)
+	return beginWith(t, func(run.Progress) {}, subjects...)
 }
 
 // beginWith takes targets that were found before.
-func beginWith(t *testing.T, subjects ...measure.Subject) []*run.Session {
+func beginWith(t *testing.T, progress func(run.Progress), subjects ...measure.Subject) []*run.Session {
 	t.Helper()
 	meter, _, err := counters.NewMeter()
 	require.NoError(t, err)
@@ -60,7 +61,7 @@ func beginWith(t *testing.T, subjects ...measure.Subject) []*run.Session {
 		return run.Options{
 			Options: measure.Options{Engine: probe.NewEngine(meter, 1), Meter: meter}, Restorer: testenv.CommandLine(t, "restore-settings"),
 			Limits:  admit.Unlimited(),
-			LockDir: locks, Store: dir.Store, Node: "storage-07", Progress: func(run.Progress) {},
+			LockDir: locks, Store: dir.Store, Node: "storage-07", Progress: progress,
 		}
 	})
 	require.NoError(t, err)
@@ -138,12 +139,29 @@ func TestARunThatWaitedMakesTheFileThatItWasAskedFor(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, end(t, first), 1)
 
-	second := beginWith(t, subject)
+	second := beginWith(t, func(run.Progress) {}, subject)
 	r, err := second[0].Probes(t.Context(), probes, 1, 1)
 	require.NoError(t, err)
 	assert.Len(t, end(t, second), 1)
 	assert.Equal(t, int64(32*mib), r.File.Bytes)
 	assert.NotContains(t, codes(r.Warnings), record.WarnSmallFile)
+}
+
+// The last bytes of a file are written, and Ctrl-C comes while the drive stores them: the file is there, and is removed.
+func TestARunThatIsStoppedWhenItsFileIsFullRemovesIt(t *testing.T) {
+	dir := testenv.Ext4(t, 512*mib)
+	subject, err := run.Find(sysfs.FS{}, dir, 16*mib)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	sessions := beginWith(t, func(p run.Progress) {
+		if p.Step == "fill" && p.Done == 1 {
+			stop()
+		}
+	}, subject)
+	_, err = sessions[0].Probes(ctx, record.DefaultProbes()[:1], 1, 1)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, []string{filepath.Join(dir, "ssdprobe.dat")}, end(t, sessions))
+	assert.Equal(t, []string{"lost+found"}, testenv.Names(t, dir))
 }
 
 func sum(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
