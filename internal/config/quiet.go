@@ -42,12 +42,14 @@ func (q QuietHours) Begin(now time.Time) time.Time {
 	return first
 }
 
+// mostTimes bounds how many scheduled times are looked at: enough for a week and a day of one time a minute.
+const mostTimes = 24 * 60 * 8
+
 // endless reports whether the quiet hours leave no time, apart from an hour for which clocks are put back.
 func (q QuietHours) endless() bool {
-	const steps = 24 * 60 * 8 // enough for a week and a day of one time a minute
 	begin := time.Now()
 	at, last, open := begin, begin.AddDate(1, 0, 0), time.Duration(0)
-	for step := 0; step < steps && at.Before(last); step++ {
+	for step := 0; step < mostTimes && at.Before(last); step++ {
 		if end := q.Until(at); !end.IsZero() {
 			at = end
 			continue
@@ -59,6 +61,18 @@ func (q QuietHours) endless() bool {
 		open, at = open+next.Sub(at), next
 	}
 	return open*1000 < at.Sub(begin)
+}
+
+// cover reports whether it is quiet for all of a span of time.
+func (q QuietHours) cover(from time.Time, span time.Duration) bool {
+	for end := from.Add(span); from.Before(end); {
+		until := q.Until(from)
+		if until.IsZero() || !until.After(from) {
+			return false
+		}
+		from = until
+	}
+	return true
 }
 
 func defaultQuiet() Quiet { return Quiet{Duration: time.Hour} }

@@ -38,6 +38,22 @@ func (r Run) Matches(names ...string) bool {
 	return false
 }
 
+// neverBegins reports whether it is quiet in all of the window, each time that the run is due in a year.
+func (r Run) neverBegins(quiet QuietHours, now time.Time) bool {
+	last := now.AddDate(1, 0, 0)
+	for range mostTimes {
+		at, err := r.Next(now)
+		if err != nil || at.IsZero() || !quiet.cover(at, r.Window) { // a valid configuration has neither errors nor days that never come
+			return false
+		}
+		if at.After(last) {
+			break
+		}
+		now = at
+	}
+	return true
+}
+
 // RunsOn reports whether a run may be meant for block devices and for files, as far as the configuration tells.
 func (c Config) RunsOn(r Run) (devices, files bool) {
 	devices, files = len(r.Targets) == 0, len(r.Targets) == 0

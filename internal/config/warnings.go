@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -28,6 +29,8 @@ func (c Config) Warnings() []string {
 	}
 	if c.QuietHours.endless() {
 		all = append(all, "nothing is ever measured: quiet_hours cover all of the time")
+	} else {
+		all = append(all, c.quietRunWarnings()...)
 	}
 	all = append(all, c.budgetWarnings()...)
 	all = append(all, c.limitWarnings()...)
@@ -48,6 +51,21 @@ func (c Config) Warnings() []string {
 		if p.RunsOn(true) && p.RoundBytes() > smallest.SizeBytes {
 			all = append(all, fmt.Sprintf("a round of probe %s moves %s, more than %s holds (%s): blocks are reused, and the drive's cache may answer",
 				p.Name, FormatSize(p.RoundBytes()), smallest.Path, FormatSize(smallest.SizeBytes)))
+		}
+	}
+	return all
+}
+
+// quietRunWarnings reports runs that are refused each time, as the quiet hours leave nothing of their windows.
+func (c Config) quietRunWarnings() []string {
+	if len(c.QuietHours) == 0 {
+		return nil
+	}
+	var all []string
+	for i, r := range c.Runs {
+		if r.neverBegins(c.QuietHours, time.Now()) {
+			all = append(all, fmt.Sprintf("runs[%d].schedule: %q is always within quiet_hours, and so is the whole window of %s: the run never begins; "+
+				"want another time, or a longer window", i, r.Schedule, FormatDuration(r.Window)))
 		}
 	}
 	return all

@@ -38,6 +38,25 @@ func TestMoreWritesThanTheBudgetAreWarnedAbout(t *testing.T) {
 	}
 }
 
+// A run whose whole window is quiet every time is refused every time.
+func TestRunsThatNeverBeginAreWarnedAbout(t *testing.T) {
+	const never = `runs[0].schedule: "30 2 * * *" is always within quiet_hours, and so is the whole window of 2h: the run never begins; want another time, or a longer window`
+	for quiet, want := range map[string][]string{
+		"{schedule: 0 22 * * *, time_zone: UTC, duration: 8h}":                                                            {never},
+		"{schedule: 0 2 * * *, time_zone: UTC, duration: 1h}, {schedule: 0 3 * * *, time_zone: UTC, duration: 2h}":        {never},
+		"{schedule: 0 22 * * *, time_zone: UTC, duration: 6h}":                                                            {},
+		"{schedule: 0 22 * * 1-6, time_zone: UTC, duration: 8h}":                                                          {},
+		"{schedule: 0 3 * * *, time_zone: UTC, duration: 8h}":                                                             {},
+		"{schedule: 0 2 * * *, time_zone: UTC, duration: 1h}, {schedule: 30 3 * * *, time_zone: UTC, duration: 2h}":       {},
+		"{schedule: 0 8 * 1-6 *, time_zone: UTC, duration: 24h}, {schedule: 0 0 * 7-11 *, time_zone: UTC, duration: 23h}": {},
+		"{schedule: 0 0 * * *, time_zone: UTC, duration: 24h}":                                                            {"nothing is ever measured: quiet_hours cover all of the time"},
+	} {
+		c, err := parse("quiet_hours: [" + quiet + "]\nruns: [{suite: quick, schedule: 30 2 * * *, time_zone: UTC, window: 2h}]\n")
+		require.NoError(t, err)
+		assert.ElementsMatch(t, want, c.Warnings(), quiet)
+	}
+}
+
 // Files from earlier builds contain all keys, with the defaults of that time.
 func TestLimitsThatOnceWereDefaults(t *testing.T) {
 	for text, keys := range map[string][]string{
