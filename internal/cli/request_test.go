@@ -132,6 +132,21 @@ func TestTheAnswerIsLost(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
+// A request that could not be left, as on a full disk, is not with the daemon.
+func TestARequestThatCannotBeLeft(t *testing.T) {
+	t.Parallel()
+	dir, lock, err := state.Hold(t.TempDir())
+	require.NoError(t, err)
+	requests := filepath.Join(dir.Dir(), "requests")
+	require.NoError(t, os.Mkdir(requests, 0o700))
+	require.NoError(t, os.Chmod(requests, 0o777))
+	got := ssdprobe(t, "baseline", "import", exportOf(t, "eui.1"), "--state-dir", dir.Dir())
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "writable by all users")
+	assert.NotContains(t, got.stderr, "took the request")
+	require.NoError(t, lock.Release())
+}
+
 // The printed levels are those that the daemon accepted, whatever was stored before.
 func TestTheLevelsOfTheDaemonAreTold(t *testing.T) {
 	t.Parallel()

@@ -103,11 +103,14 @@ func (d Dir) Submit(r Request) (name string, accepted map[string]drift.Note, err
 	return "", accepted, errors.Join(err, lock.Release())
 }
 
-// Leave leaves a request for the daemon, and returns its name.
+// Leave leaves a request for the daemon, and returns its name; none if it could not be left.
 func (d Dir) Leave(r Request) (name string, err error) {
 	r.Asked = time.Now().UTC()
 	name = fmt.Sprintf("%d", r.Asked.UnixNano())
-	return name, d.Save(kindRequests, name, r)
+	if err := d.Save(kindRequests, name, r); err != nil {
+		return "", err
+	}
+	return name, nil
 }
 
 // applyAll is Apply, plus the changes that the request makes to the stored node.
