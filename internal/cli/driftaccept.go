@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,7 +168,7 @@ func (a *app) ask(ctx context.Context, name string, r state.Request, done string
 	}
 	switch {
 	case errors.Is(err, state.ErrUnknownTarget) && r.Probe != "":
-		err = usage(fmt.Errorf("--probe: nothing is stored about a probe %q on %s; it has %s", r.Probe, path, strings.Join(t.ProbeNames(), ", ")))
+		err = usage(fmt.Errorf("--probe: nothing is stored about a probe %q on %s; it has %s", r.Probe, path, cmp.Or(strings.Join(t.ProbeNames(), ", "), "none")))
 	case state.Refused(err):
 		err = nil
 	}

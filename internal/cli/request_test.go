@@ -147,6 +147,17 @@ func TestARequestThatCannotBeLeft(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
+// A target whose baselines were forgotten has no probe to name instead of an unknown one.
+func TestAProbeOfATargetThatHasNone(t *testing.T) {
+	t.Parallel()
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, dir.SaveTarget(state.Target{ID: "eui.1", Path: "/dev/nvme0n1"}))
+	got := ssdprobe(t, "baseline", "reset", "eui.1", "--probe", "read-4k", "--state-dir", dir.Dir())
+	assert.Equal(t, 2, got.code)
+	assert.Equal(t, `ssdprobe: --probe: nothing is stored about a probe "read-4k" on /dev/nvme0n1; it has none`+"\n", got.stderr)
+}
+
 // The printed levels are those that the daemon accepted, whatever was stored before.
 func TestTheLevelsOfTheDaemonAreTold(t *testing.T) {
 	t.Parallel()
