@@ -47,7 +47,12 @@ func TestATargetOfOthers(t *testing.T) {
 	config := filepath.Join(at, "c.yaml")
 	require.NoError(t, os.WriteFile(config, []byte("lock_dir: "+state+"/locks\n"), 0o644))
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(state)) })
+	daemons := testenv.OnDisk(t) // with a file that only the daemon may open
+	require.NoError(t, os.Chmod(daemons, 0o777))
+	file := filepath.Join(daemons, "ssdprobe.dat")
+	require.NoError(t, os.WriteFile(file, make([]byte, 16<<20), 0o600))
 	for target, want := range map[string]string{
+		daemons:   "open " + file + ": permission denied: run as a user who may open it, or name another target",
 		at:        "make a probe file in " + at + ": permission denied: run as a user who may write there, or name another directory",
 		loop.Path: ": run as root, or add this user to the group that owns the device node",
 	} {

@@ -66,6 +66,9 @@ func advised(dir string, err error) error {
 		unix.ENOTDIR: "name another folder",
 	} {
 		if errors.Is(err, cause) {
+			if whole, err := filepath.Abs(dir); err == nil { // "." says little
+				dir = whole
+			}
 			return fmt.Errorf("%s: %w: %s", dir, cause, advice)
 		}
 	}

@@ -192,6 +192,9 @@ func unlessForeign(path string, err error) error {
 			return fmt.Errorf("open %s: %w", path, ErrForeign)
 		}
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: run as a user who may open it, or name another target", err)
+	}
 	return err
 }
 
