@@ -342,8 +342,13 @@ func TestOwnJobRefuses(t *testing.T) {
 		}
 		require.ErrorContains(t, err, want, text)
 	}
+	// In a directory, a job that writes gets another file than one that reads: no name is right for both.
+	s, err := suite.OwnJob("x", strings.NewReader("[a]\nrw=write\nfilename=/srv/x"))
+	require.NoError(t, err)
+	_, err = s.Plan(suite.Values{}, suite.Target{Path: "/srv/data/ssdprobe.dat", SizeBytes: 1 << 30})
+	require.ErrorContains(t, err, "filename=/srv/x: leave it out, as the target is that of --target")
 	foreign := suite.Target{Path: "/srv/db", SizeBytes: 1 << 30, ReadOnly: true}
-	s, err := suite.OwnJob("x", strings.NewReader("[a]\nrw=write"))
+	s, err = suite.OwnJob("x", strings.NewReader("[a]\nrw=write"))
 	require.NoError(t, err)
 	_, err = s.Plan(suite.Values{}, foreign)
 	require.ErrorContains(t, err, "which ssdprobe did not make: name a directory instead")

@@ -50,6 +50,10 @@ func OwnJob(name string, r io.Reader) (Suite, error) {
 func bind(job fio.Job, t Target) (fio.Job, error) {
 	bound := fio.Job{Sections: slices.Clone(job.Sections)}
 	var problems []error
+	advice := "leave it out, or name the target " + t.Path
+	if !t.Raw { // a job that writes to a directory gets another file there than one that reads
+		advice = "leave it out, as the target is that of --target"
+	}
 	for i := range bound.Sections {
 		section := &bound.Sections[i]
 		refuse := func(format string, args ...any) {
@@ -61,11 +65,11 @@ func bind(job fio.Job, t Target) (fio.Job, error) {
 		}
 		for _, x := range section.Options.Extra {
 			if x.Key == "filename" {
-				refuse("filename=%s: leave it out, or name the target %s", x.Value, t.Path)
+				refuse("filename=%s: %s", x.Value, advice)
 			}
 		}
 		if names := section.Options.Filenames; len(names) > 0 && (len(names) != 1 || filepath.Clean(names[0]) != t.Path) {
-			refuse("filename=%s: leave it out, or name the target %s", strings.Join(names, ":"), t.Path)
+			refuse("filename=%s: %s", strings.Join(names, ":"), advice)
 		}
 		if section.Name == fio.Global {
 			continue
