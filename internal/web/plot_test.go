@@ -93,6 +93,25 @@ func TestExplainAPI(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, get(t, serve(t, options()).URL+"/api/v1/explain/"+recordtest.HealthyID).status)
 }
 
+// The normal range is known once the baseline is final: before that, there is no band to tell of.
+func TestAPlotTellsOfTheBandThatItHas(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		x := after("step10", -time.Hour)
+		for i := range x.Statistics {
+			if !known {
+				x.Statistics[i].NoiseLower, x.Statistics[i].NoiseUpper = 0, 0
+			}
+		}
+		o := options()
+		o.Explain = func(id string) (report.Explained, bool) {
+			return report.Explained{Probes: []report.ProbeExplained{{Probe: "read-4k", Explanation: x}}}, id == recordtest.HealthyID
+		}
+		body := devicePage(t, serve(t, o).URL, recordtest.HealthyID)
+		assert.Equal(t, known, strings.Contains(body, `class="band"`))
+		assert.Equal(t, known, strings.Contains(body, "The band is the normal range."))
+	}
+}
+
 func TestEffectAndMaturityAreShown(t *testing.T) {
 	o := options()
 	o.Snapshot = func() record.Snapshot {
