@@ -86,7 +86,7 @@ func TestProbesBeyondPhysics(t *testing.T) {
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
 	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop, "0.025 GT/s")+"\nlock_dir: "+t.TempDir()+
 		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n"+
-		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // however busy the machine is, it reads such a block in less than the link's 3.4 s
+		"probes: [{name: read-8m, block_size: 8MiB, ios: 4, warmup_ios: 1}]\n") // however busy the machine is, it reads such a block in less than the link's 3.4 s
 	state := t.TempDir()
 	got := ssdprobe(t, "run", "--config", config, "--state-dir", state, "-t", loop.Path,
 		"--probe", "read-8m", "--rounds", "1", "--save-baseline")

@@ -48,6 +48,7 @@ func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds, rep
 		r.File = &record.RunFile{Bytes: opened.Area.Start + opened.Area.Size, Reused: opened.Filled == 0}
 	}
 	var problems []error
+	_ = opened.Search(ctx) // what goes wrong in it goes wrong in the first round, which says so
 	for i := range repeats * len(probes) {
 		step, err := s.step(ctx, opened, probes[i%len(probes)], rounds)
 		if repeats > 1 {

@@ -164,6 +164,18 @@ func TestARunThatIsStoppedWhenItsFileIsFullRemovesIt(t *testing.T) {
 	assert.Equal(t, []string{"lost+found"}, testenv.Names(t, dir))
 }
 
+// A run on a raw device of which nothing is known looks for written blocks first: as it did not, the first rounds never had
+// enough of them, and could decide nothing, in whichever run.
+func TestProbesOfARawDeviceKnowEnoughBlocks(t *testing.T) {
+	loop := testenv.LoopDevice(t, 64*mib, testenv.Options{Random: true})
+	sessions := begin(t, loop.Path)
+	r, err := sessions[0].Probes(t.Context(), record.DefaultProbes()[:1], 2, 1)
+	require.NoError(t, err)
+	end(t, sessions)
+	require.Len(t, r.Steps, 1)
+	assert.NotContains(t, codes(r.Steps[0].Warnings), record.WarnPoolSmall)
+}
+
 func sum(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
 	t.Helper()
 	data, err := os.ReadFile(loop.Backing)
