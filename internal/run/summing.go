@@ -81,6 +81,10 @@ func (s *summing) step(interruptsPerIO float64) record.Step {
 		step.Warnings = append(step.Warnings, record.Warning{
 			Code: record.WarnDisturbed, Text: "every round was disturbed, so the CPU was measured along with the drive: " + s.last,
 		})
+	case s.last != "" && 2*s.good < s.rounds: // the disturbance rarely ended just where a round began
+		step.Warnings = append(step.Warnings, record.Warning{
+			Code: record.WarnDisturbed, Text: fmt.Sprintf("%d of %d rounds did not count, so the others may be disturbed, too; the last because: %s", s.rounds-s.good, s.rounds, s.last),
+		})
 	case s.last != "":
 		step.Warnings = append(step.Warnings, record.Warning{
 			Code: record.WarnFewSamples, Text: fmt.Sprintf("%d of %d rounds did not count; the last because: %s", s.rounds-s.good, s.rounds, s.last),

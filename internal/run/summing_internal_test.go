@@ -59,6 +59,15 @@ func TestDisturbedRoundsDoNotCountBesideGoodOnes(t *testing.T) {
 	assert.Contains(t, step.Warnings[0].Text, "1 of 2 rounds did not count; the last because: disturbed: because")
 }
 
+// What is left of a step that was disturbed most of the time decides no comparison.
+func TestFewGoodRoundsAmongDisturbedOnesAreDisturbed(t *testing.T) {
+	bad := round(record.OutcomeDisturbed, time.Second)
+	step := summed(bad, bad, round(record.OutcomeOK, time.Millisecond)).step(-1)
+	assert.Equal(t, int64(2), step.Read.IOs, "the good ones are shown")
+	assert.Equal(t, []string{record.WarnDisturbed}, codes(step.Warnings))
+	assert.Contains(t, step.Warnings[0].Text, "2 of 3 rounds did not count")
+}
+
 // An impossible round does not invalidate the possible ones.
 func TestAnImpossibleRoundDoesNotCountBesideGoodOnes(t *testing.T) {
 	impossible := round(record.OutcomeDisturbed, time.Microsecond)
