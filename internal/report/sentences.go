@@ -57,12 +57,8 @@ func doubtSentence(r record.RunReport) string {
 			marked++
 		}
 	}
-	switch {
-	case marked == 0:
+	if marked == 0 {
 		return ""
-	case marked > 1 && marked == len(r.Steps):
-		return fmt.Sprintf("All %d steps had warnings, shown below the figures.", marked)
-	default:
-		return fmt.Sprintf("%d of %s had warnings, shown below the figures.", marked, units.Plural(len(r.Steps), "step"))
 	}
+	return fmt.Sprintf("%d of %s had warnings, shown below the figures.", marked, units.Plural(len(r.Steps), "step"))
 }
