@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/guard"
@@ -24,7 +25,10 @@ func (s *Session) Search(ctx context.Context) error {
 		}
 		return struct{}{}, errors.Join(s.prober.Search(ctx), s.handle.Release())
 	})
-	return err
+	if err != nil {
+		return fmt.Errorf("search for written blocks: %w", err)
+	}
+	return nil
 }
 
 // Sample reads n blocks anywhere on the target and returns the share (0 to 1) of them

@@ -21,7 +21,7 @@ const (
 func (b *Prober) Search(ctx context.Context) error {
 	s, err := newSearch(b.source, b.area.BlockBytes, 0)
 	if err != nil {
-		return fmt.Errorf("search for written blocks: %w", err)
+		return err
 	}
 	defer s.release()
 	s.deadline = time.Now().Add(longestSearch)

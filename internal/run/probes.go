@@ -47,8 +47,10 @@ func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds, rep
 	if s.subject.File {
 		r.File = &record.RunFile{Bytes: opened.Area.Start + opened.Area.Size, Reused: opened.Filled == 0}
 	}
+	if err := opened.Search(ctx); err != nil && ctx.Err() == nil {
+		return r, errors.Join(fmt.Errorf("%s: %w", opened.Path, err), opened.Close())
+	}
 	var problems []error
-	_ = opened.Search(ctx) // what goes wrong in it goes wrong in the first round, which says so
 	for i := range repeats * len(probes) {
 		step, err := s.step(ctx, opened, probes[i%len(probes)], rounds)
 		if repeats > 1 {

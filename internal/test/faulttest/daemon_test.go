@@ -27,7 +27,7 @@ import (
 const everySecond = `
 discovery_interval: 1s
 fallback_file: false
-admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}
+admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1, write_budget_per_day: 4GiB}
 probes:
   - {name: read-4k, interval: 1s, ios: 32, warmup_ios: 2}
   - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 1s, ios: 4, timeout: 3s, targets: files}
