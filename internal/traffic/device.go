@@ -27,6 +27,7 @@ type device struct {
 	// Only the goroutine of Run uses the fields below.
 	idle  time.Time // since when a round of ours has waited with nothing in flight
 	blind bool      // whether the device does not count, when that was last looked at
+	moved bool      // whether it has counted while the switch said that it does not
 }
 
 // cause returns what explains that the device completes nothing now.
@@ -70,7 +71,9 @@ func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []recor
 	}
 	d.account.runs(d.Run)
 	d.account.take(r, !nobodys && !s.ours(d))
-	d.blind = d.blind && d.account.idle() // otherwise its statistics are on again
+	if d.blind && !d.account.idle() { // they are on again, or its driver does not look at the switch
+		d.blind, d.moved = false, true
+	}
 	d.account.ours, d.account.round = d.account.run || d.account.round || s.ours(d), false
 	d.account.tick(r.at)
 	if nobodys {
@@ -85,12 +88,13 @@ func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []recor
 // whoever is writing one, and a device that hangs may block that writer.
 const askTimeout = 100 * time.Millisecond
 
-// off reports whether the statistics of the device are switched off.
+// off reports whether the statistics of the device are switched off. Device-mapper devices of Linux 6.1 say so and count all the same.
 func (d *device) off(ctx context.Context, host sysfs.FS) bool {
 	on, err := guard.Do(ctx, &d.asking, askTimeout, func(context.Context) (string, error) {
 		return host.Text(path.Join("/sys/dev/block", d.Number, "queue/iostats"))
 	})
-	return err == nil && on == "0" && !countsAnyway(host, d.Number)
+	d.moved = d.moved && (err != nil || on == "0")
+	return err == nil && on == "0" && !d.moved && !countsAnyway(host, d.Number)
 }
 
 // countsAnyway reports whether the driver of a device counts I/O whatever queue/iostats says. Drivers without a queue of requests

@@ -144,6 +144,34 @@ func TestADeviceThatDoesNotCount(t *testing.T) {
 	assert.Equal(t, []string{"", byBlind, "", byBlind, "", ""}, unusable)
 }
 
+// A device that was seen to count does so whatever the switch says, such as a logical volume of Linux 6.1. At rest it is not unknown.
+func TestADeviceThatCountsWhateverTheSwitchSays(t *testing.T) {
+	h := newHost(t)
+	h.write(t, "sys/devices/host3/sda/block/queue/iostats", "0\n")
+	s, _ := samplerOf(devices()...)
+	s.options.FS = sysfs.New(h.root)
+	s.sample(t.Context(), false)
+	var drive *device
+	for _, d := range s.devices {
+		if d.blind {
+			drive = d
+		}
+	}
+	require.NotNil(t, drive)
+	h.both(t, 1)
+	s.sample(t.Context(), false)
+	for range 2 { // an interval with I/O, and one at rest
+		assert.Empty(t, s.close(t.Context(), drive).Unusable)
+		s.sample(t.Context(), false)
+	}
+
+	for _, on := range []string{"1", "0"} { // somebody switches them off
+		h.write(t, "sys/devices/host3/sda/block/queue/iostats", on+"\n")
+		s.close(t.Context(), drive)
+	}
+	assert.Equal(t, byBlind, s.close(t.Context(), drive).Unusable)
+}
+
 // The switch is 0 from the start where a driver does not look at it. A device that rests is then not one that does not count.
 func TestADriverThatCountsWithoutTheSwitch(t *testing.T) {
 	root := sysfstest.Make(t, map[string]string{
