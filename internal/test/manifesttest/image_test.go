@@ -69,8 +69,10 @@ func TestImageForARM64(t *testing.T) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), emulator, append([]string{filepath.Join(image, "usr", "bin", "ssdprobe")}, args...)...)
 		c.Env = append(os.Environ(), "PATH="+inPath+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+t.TempDir())
+		var stderr strings.Builder
+		c.Stderr = &stderr
 		out, err := c.Output()
-		require.NoErrorf(t, err, "%v:\n%s", args, out)
+		require.NoErrorf(t, err, "%v:\n%s%s", args, out, &stderr)
 		return string(out)
 	}
 	assert.Regexp(t, `^ssdprobe v1\.2\.3 .*linux/arm64`, ssdprobe("version"))
