@@ -27,7 +27,6 @@ type device struct {
 	// Only the goroutine of Run uses the fields below.
 	idle  time.Time // since when a round of ours has waited with nothing in flight
 	blind bool      // whether the device does not count, when that was last looked at
-	moved bool      // whether it has counted while the switch said that it does not
 }
 
 // cause returns what explains that the device completes nothing now.
@@ -71,9 +70,7 @@ func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []recor
 	}
 	d.account.runs(d.Run)
 	d.account.take(r, !nobodys && !s.ours(d))
-	if d.blind && !d.account.idle() { // they are on again, or its driver does not look at the switch
-		d.blind, d.moved = false, true
-	}
+	d.blind = d.blind && d.account.idle() // otherwise its statistics are on again
 	d.account.ours, d.account.round = d.account.run || d.account.round || s.ours(d), false
 	d.account.tick(r.at)
 	if nobodys {
@@ -88,18 +85,22 @@ func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []recor
 // whoever is writing one, and a device that hangs may block that writer.
 const askTimeout = 100 * time.Millisecond
 
-// off reports whether the statistics of the device are switched off. Device-mapper devices of Linux 6.1 say so and count all the same.
+// off reports whether the statistics of the device are switched off.
 func (d *device) off(ctx context.Context, host sysfs.FS) bool {
 	on, err := guard.Do(ctx, &d.asking, askTimeout, func(context.Context) (string, error) {
 		return host.Text(path.Join("/sys/dev/block", d.Number, "queue/iostats"))
 	})
-	d.moved = d.moved && (err != nil || on == "0")
-	return err == nil && on == "0" && !d.moved && !countsAnyway(host, d.Number)
+	return err == nil && on == "0" && !countsAnyway(host, d.Number)
 }
 
 // countsAnyway reports whether the driver of a device counts I/O whatever queue/iostats says. Drivers without a queue of requests
-// do their own counting, and some of them neither set the switch nor look at it: it is 0 from the start.
+// do their own counting, and some of them neither set the switch nor look at it: it is 0 from the start. The device mapper looks
+// at it since Linux 6.5 ("dm: support turning off block-core's io stats accounting").
 func countsAnyway(host sysfs.FS, number string) bool {
 	dir, err := host.Resolve(path.Join("/sys/dev/block", number))
-	return err == nil && slices.ContainsFunc([]string{"bcache", "drbd", "zram"}, func(driver string) bool { return strings.HasPrefix(path.Base(dir), driver) })
+	if err != nil {
+		return false
+	}
+	of := func(driver string) bool { return strings.HasPrefix(path.Base(dir), driver) }
+	return slices.ContainsFunc([]string{"bcache", "drbd", "zram"}, of) || of("dm-") && !counters.LinuxIsAtLeast(host, 6, 5)
 }

@@ -144,41 +144,19 @@ func TestADeviceThatDoesNotCount(t *testing.T) {
 	assert.Equal(t, []string{"", byBlind, "", byBlind, "", ""}, unusable)
 }
 
-// A device that was seen to count does so whatever the switch says, such as a logical volume of Linux 6.1. At rest it is not unknown.
-func TestADeviceThatCountsWhateverTheSwitchSays(t *testing.T) {
-	h := newHost(t)
-	h.write(t, "sys/devices/host3/sda/block/queue/iostats", "0\n")
-	s, _ := samplerOf(devices()...)
-	s.options.FS = sysfs.New(h.root)
-	s.sample(t.Context(), false)
-	var drive *device
-	for _, d := range s.devices {
-		if d.blind {
-			drive = d
-		}
-	}
-	require.NotNil(t, drive)
-	h.both(t, 1)
-	s.sample(t.Context(), false)
-	for range 2 { // an interval with I/O, and one at rest
-		assert.Empty(t, s.close(t.Context(), drive).Unusable)
-		s.sample(t.Context(), false)
-	}
-
-	for _, on := range []string{"1", "0"} { // somebody switches them off
-		h.write(t, "sys/devices/host3/sda/block/queue/iostats", on+"\n")
-		s.close(t.Context(), drive)
-	}
-	assert.Equal(t, byBlind, s.close(t.Context(), drive).Unusable)
-}
-
 // The switch is 0 from the start where a driver does not look at it. A device that rests is then not one that does not count.
 func TestADriverThatCountsWithoutTheSwitch(t *testing.T) {
-	root := sysfstest.Make(t, map[string]string{
-		"sys/devices/virtual/block/bcache0/queue/iostats": "0\n", "sys/devices/virtual/block/md0/queue/iostats": "0\n",
-	}, map[string]string{"sys/dev/block/252:0": "../../devices/virtual/block/bcache0", "sys/dev/block/9:0": "../../devices/virtual/block/md0"})
-	for number, off := range map[string]bool{"252:0": false, "9:0": true} {
-		assert.Equal(t, off, newDevice(t.Context(), root, Device{Number: number}).blind, number)
+	for _, c := range []struct {
+		device, kernel string
+		off            bool
+	}{
+		{"bcache0", "6.18.0", false}, {"md0", "6.18.0", true},
+		{"dm-0", "6.1.0-56-cloud-amd64", false}, {"dm-0", "6.5.0", true}, // the device mapper has looked at it since
+	} {
+		root := sysfstest.Make(t, map[string]string{
+			"sys/devices/virtual/block/" + c.device + "/queue/iostats": "0\n", "proc/sys/kernel/osrelease": c.kernel + "\n",
+		}, map[string]string{"sys/dev/block/252:0": "../../devices/virtual/block/" + c.device})
+		assert.Equal(t, c.off, newDevice(t.Context(), root, Device{Number: "252:0"}).blind, c)
 	}
 }
 
