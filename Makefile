@@ -44,7 +44,7 @@ picture: ## make docs/status-page.png anew: a node with eight drives, one of whi
 	go test -timeout 1h -count 1 -tags picture -run TestPicture ./internal/test/storytest
 
 test-container: ## the container file, carried out in a fresh Debian instead of by docker, for amd64 and arm64
-	scripts/install.sh debootstrap runc qemu-user-static
+	scripts/install.sh debootstrap runc qemu-user-static btrfs-progs
 	go test -timeout 30m -count 1 -v -tags container -run '^TestImage' ./internal/test/manifesttest
 
 fuzz: ## looks for new inputs that break the parsers: every fuzz test for FUZZTIME (10s)
