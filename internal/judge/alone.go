@@ -40,9 +40,11 @@ func (s *source) shared(i int, slot int64, x drift.Shift) drift.Shift {
 	if x = s.onSlowHost(i, x); !x.Known() {
 		return x
 	}
-	switch alone, host := s.alone(i, slot), s.group.stays(i); {
-	case alone == 0:
+	alone := s.alone(i, slot)
+	if alone == 0 { // as of nearly all drives
 		return x
+	}
+	switch host := s.group.stays(i); {
 	case host > 0:
 		return max(x-alone, min(x, host))
 	case s.group.isPair() && slices.ContainsFunc(s.group.voters, func(o *source) bool { return !s.isSame(o) && o.alone(i, slot) > 0 }):
