@@ -1,8 +1,8 @@
 package top
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,15 +42,13 @@ func NewView(every time.Duration, by Order, all bool) *View {
 // Add adds the next sample. A device that is not in it has no past any more.
 func (v *View) Add(s Sample) {
 	v.sample = s
-	maps.DeleteFunc(v.pasts, func(k pastKey, _ *past) bool {
-		return !slices.ContainsFunc(s.Devices, func(r Row) bool { return pastOf(r) == k })
-	})
+	pasts := make(map[pastKey]*past, len(s.Devices))
 	for _, r := range s.Devices {
-		if v.pasts[pastOf(r)] == nil {
-			v.pasts[pastOf(r)] = &past{}
-		}
-		v.pasts[pastOf(r)].add(r)
+		key := pastOf(r)
+		pasts[key] = cmp.Or(v.pasts[key], &past{})
+		pasts[key].add(r)
 	}
+	v.pasts = pasts
 }
 
 // Effect is what a key asks the caller of Press to do.
