@@ -44,13 +44,16 @@ const (
 	// the limit or furthest beyond it. limitQuery returns the limits. alertQuery returns the alert that fires after hours
 	// beyond a limit. A server may have the rules of several clusters, each with limits of its own: that of the drive's
 	// cluster counts, as for the alert. Rules over all clusters give limits without a cluster.
-	besideQuery  = `topk by (cluster, instance, device, id) (1, device:ssdprobe_probe_level_seconds:excess / on (cluster, ` + level + `) group_left () max by (cluster, ` + level + `) (model:ssdprobe_probe_level_seconds:limit) or device:ssdprobe_probe_level_seconds:excess / on (` + level + `) group_left () max by (` + level + `) (model:ssdprobe_probe_level_seconds:limit))`
+	besideQuery  = `topk by (cluster, instance, device, id) (1, device:ssdprobe_probe_level_seconds:excess / ` + ofCluster + `(model:ssdprobe_probe_level_seconds:limit) or device:ssdprobe_probe_level_seconds:excess / ` + ofAll + `(model:ssdprobe_probe_level_seconds:limit))`
 	limitQuery   = `max by (cluster, ` + level + `) (model:ssdprobe_probe_level_seconds:limit)`
 	alertQuery   = `group by (cluster, instance, id) (ALERTS{alertname="SsdprobeDriveSlowerThanPeers",alertstate="firing"})`
 	fastestQuery = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest{statistic!~"latency_p9.*"})`
-	slowerQuery  = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest > on (cluster, ` + level + `) group_left () max by (cluster, ` + level + `) (model:ssdprobe_probe_level_seconds:firmware_limit) or model_firmware:ssdprobe_probe_level_seconds:vs_fastest > on (` + level + `) group_left () max by (` + level + `) (model:ssdprobe_probe_level_seconds:firmware_limit))`
-	// level has the labels of a limit besides the cluster.
-	level = `model, size, kind, engine, probe, statistic`
+	slowerQuery  = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest > ` + ofCluster + `(model:ssdprobe_probe_level_seconds:firmware_limit) or model_firmware:ssdprobe_probe_level_seconds:vs_fastest > ` + ofAll + `(model:ssdprobe_probe_level_seconds:firmware_limit))`
+	// level has the labels of a limit besides the cluster. ofCluster relates a series to the limit of its own cluster, and ofAll
+	// to that of all.
+	level     = `model, size, kind, engine, probe, statistic`
+	ofCluster = `on (cluster, ` + level + `) group_left () max by (cluster, ` + level + `) `
+	ofAll     = `on (` + level + `) group_left () max by (` + level + `) `
 
 	queriesAtOnce = 4
 )
