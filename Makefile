@@ -38,10 +38,10 @@ test-story: ## a drive gets slow, in real time with default settings: prints whe
 	scripts/lab-setup.sh
 	go test -timeout 3h -count 1 -v -tags kubernetes -run TestStoryInRealTime ./internal/test/storytest
 
-picture: ## make docs/status-page.png anew: a node with eight drives, one of which gets slow; a quarter of an hour with nothing beside it; needs root
+picture: ## make docs/status-page.png anew: a node with eight drives, one of which gets slow; half an hour with nothing beside it; needs root
 	scripts/install.sh chromium xfsprogs
 	scripts/lab-setup.sh
-	go test -timeout 1h -count 1 -tags picture -run TestPicture ./internal/test/storytest
+	go test -timeout 2h -count 1 -tags picture -run TestPicture ./internal/test/storytest
 
 test-container: ## the container file, carried out in a fresh Debian instead of by docker, for amd64 and arm64
 	scripts/install.sh debootstrap runc qemu-user-static btrfs-progs
