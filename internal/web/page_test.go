@@ -38,13 +38,15 @@ func TestPages(t *testing.T) {
 }
 
 func TestPageOfNothing(t *testing.T) {
-	o := options()
-	o.Snapshot = func() record.Snapshot {
-		return record.Snapshot{Time: recordtest.Now(), Started: recordtest.Now(), Node: "stor-07"}
-	}
-	body := get(t, serve(t, o).URL+"/").body
+	o, s := options(), record.Snapshot{Time: recordtest.Now(), Started: recordtest.Now(), Node: "stor-07"}
+	o.Snapshot = func() record.Snapshot { return s }
+	server := serve(t, o)
+	body := get(t, server.URL+"/").body
 	shows(t, body, "<title>nothing is watched · stor-07 · ssdprobe</title>")
 	shows(t, body, "<p>Nothing is watched.</p>")
+
+	s.NotReady = "devices are being discovered"
+	shows(t, get(t, server.URL+"/").body, "<p>Nothing is watched yet.</p>")
 }
 
 func TestPageWhenAllIsWell(t *testing.T) {

@@ -43,8 +43,10 @@ type overview struct {
 	Tone    tone
 	Watched string
 	// Host is the verdict on the host, nil while it is not judged. HostWhy says what it is based on, unless it is healthy.
-	Host         *badge
-	HostWhy      string
+	Host    *badge
+	HostWhy string
+	// NotReady says that the daemon has not looked at every target yet.
+	NotReady     bool
 	Rows         []rowView
 	Notes        []noteView
 	Findings     []findingView
@@ -82,7 +84,7 @@ type ignoredView struct{ Name, About, Reason string }
 
 func newOverview(s record.Snapshot, histories func(id string) (*history.History, bool), version string) overview {
 	found := finding.Of(s)
-	v := overview{Watched: watched(s), Findings: newFindingViews(found, s.Time), Recordings: newRecordingViews(s.Recorder, "", "", s.Time)}
+	v := overview{Watched: watched(s), NotReady: s.NotReady != "", Findings: newFindingViews(found, s.Time), Recordings: newRecordingViews(s.Recorder, "", "", s.Time)}
 	v.Rows = newRowViews(s, histories)
 	v.Notes = newNoteViews(v.Rows)
 	v.Verdict, v.Tone = verdict(v.Findings, v.Rows)
