@@ -8,13 +8,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-const (
-	// minFileBytes is the smallest size of a probe file that package target creates.
-	minFileBytes = 16 << 20
-	// probeFileName is the name that package target gives to a probe file in a directory.
-	probeFileName = "ssdprobe.dat"
-)
-
 // Validate returns all problems of the configuration as Problems (without lines), or nil when there are none.
 func (c Config) Validate() error {
 	var f findings
@@ -87,7 +80,7 @@ func (c Config) checkFiles(f *findings) {
 // probeFileOf returns the same for a directory as for the probe file that is made in it: with two sizes, each of two targets
 // would replace the file of the other for ever.
 func probeFileOf(path string) string {
-	if path = filepath.Clean(path); filepath.Base(path) == probeFileName {
+	if path = filepath.Clean(path); filepath.Base(path) == record.ProbeFileName {
 		return filepath.Dir(path)
 	}
 	return path

@@ -90,7 +90,7 @@ func ruleKeys(r *device.Rule) section {
 func fileForm(f *File) field {
 	return section{
 		{"path", required(absolute(&f.Path), wantPath), "the file, or a directory"},
-		{"size", atLeast(size(&f.SizeBytes), minFileBytes), "size of the file"},
+		{"size", atLeast(size(&f.SizeBytes), record.MinProbeFileBytes), "size of the file"},
 	}
 }
 

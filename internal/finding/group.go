@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -75,8 +76,8 @@ func subject(f Finding) Subject {
 		return Subject{Name: "this node"}
 	}
 	name := strings.TrimSpace(f.Path + " " + f.Probe)
-	if f.Device != "" && onFile(f) {
-		name += " on " + f.Device
+	if onFile(f) {
+		name = record.FileOn(name, f.Device)
 	}
 	return Subject{TargetID: f.TargetID, Name: name}
 }

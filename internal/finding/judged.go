@@ -106,15 +106,12 @@ func namesOf(ids []string, targets []record.TargetStatus) []string {
 	return names
 }
 
-// nameOf returns the name of a device, or a file and the device that it is on, which may be a target, too.
+// nameOf returns the name of a device, or of a file, which may be on a device that is a target, too.
 func nameOf(t record.TargetStatus) string {
-	switch {
-	case !t.File:
-		return cmp.Or(t.Device.Name, t.ID)
-	case t.Device.Name == "":
-		return t.Path
+	if t.File {
+		return record.FileOn(t.Path, t.Device.Name)
 	}
-	return t.Path + " on " + t.Device.Name
+	return cmp.Or(t.Device.Name, t.ID)
 }
 
 // ofVerdict lists the findings that follow from the verdict on a drive and not from the states of

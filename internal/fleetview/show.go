@@ -82,16 +82,12 @@ func (f Fleet) driveBlocks(all bool) []document.Block {
 	return titled(t)
 }
 
-// name returns the device, or a probe file and the device that it is on: a drive may have several, and be watched itself.
+// name returns the device, or a probe file and the device that it is on.
 func (d Drive) name() string {
-	path, file := strings.CutPrefix(d.ID, "file:")
-	switch {
-	case !file:
-		return d.Device
-	case d.Device == "": // as on a filesystem in memory
-		return path
+	if path, file := strings.CutPrefix(d.ID, "file:"); file {
+		return record.FileOn(path, d.Device)
 	}
-	return path + " on " + d.Device
+	return d.Device
 }
 
 func (f Fleet) hostBlocks(all bool) []document.Block {

@@ -13,7 +13,7 @@ import (
 // The loop must not create garbage: a garbage collection in the middle of a round would
 // count as latency.
 func TestIOsAllocateNothing(t *testing.T) {
-	f, err := target.PrepareFile(t.Context(), t.TempDir(), target.FileOptions{SizeBytes: target.MinFileBytes})
+	f, err := target.PrepareFile(t.Context(), t.TempDir(), target.FileOptions{SizeBytes: record.MinProbeFileBytes})
 	require.NoError(t, err)
 	defer f.Close()
 	start, _ := f.Data()

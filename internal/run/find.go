@@ -143,7 +143,7 @@ func madeBefore(path string) (sizeBytes int64, ok bool) {
 		return 0, false
 	}
 	made, err := os.Stat(file)
-	if err != nil || made.Size() < target.MinFileBytes {
+	if err != nil || made.Size() < record.MinProbeFileBytes {
 		return 0, false
 	}
 	return made.Size(), true

@@ -12,7 +12,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
-	"github.com/ssdprobe/ssdprobe/internal/target"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -21,7 +20,7 @@ import (
 func TestFindTakesAProbeFileAsItIs(t *testing.T) {
 	const here, wanted = 20 << 20, 1 << 30
 	dir := t.TempDir()
-	file := filepath.Join(dir, target.FileName)
+	file := filepath.Join(dir, record.ProbeFileName)
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Truncate(file, here))
 	for _, path := range []string{dir, file} {

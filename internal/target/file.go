@@ -12,17 +12,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// FileName is the name of a probe file in a directory.
-const FileName = "ssdprobe.dat"
-
 const (
-	// MinFileBytes is the smallest size of a probe file: with a smaller one, a drive's cache
-	// answers.
-	MinFileBytes = 16 << 20
 	// freeShare is the divisor of the free space: a probe file takes at most one tenth of it.
 	freeShare = 10
 	// verifiedBlocks is how many blocks are compared before a probe file is reused.
@@ -64,7 +59,7 @@ type File struct {
 	SetAside string
 }
 
-// Locate returns the path of the probe file for path. If path is a directory, that is FileName
+// Locate returns the path of the probe file for path. If path is a directory, that is record.ProbeFileName
 // in the directory, otherwise path itself.
 func Locate(path string) (string, error) {
 	info, err := os.Stat(path)
@@ -74,7 +69,7 @@ func Locate(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case info.IsDir():
-		return filepath.Join(path, FileName), nil
+		return filepath.Join(path, record.ProbeFileName), nil
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is neither a directory nor a regular file", path)
 	}
@@ -86,9 +81,9 @@ func Locate(path string) (string, error) {
 // is set aside, and a new one is made. Errors: ErrForeign, ErrNoSpace, ErrMemory, ErrNoDirectIO,
 // ErrFilling, ErrDamaged if an earlier file is still set aside, and those of the filesystem.
 func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error) {
-	if o.SizeBytes < MinFileBytes {
+	if o.SizeBytes < record.MinProbeFileBytes {
 		return nil, fmt.Errorf("make a probe file of %s: too small, at least %s are needed",
-			units.Size(o.SizeBytes), units.Size(MinFileBytes))
+			units.Size(o.SizeBytes), units.Size(record.MinProbeFileBytes))
 	}
 	path, err := Locate(path)
 	if err != nil {

@@ -18,13 +18,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/target"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 const (
 	mib  = 1 << 20
-	size = target.MinFileBytes
+	size = record.MinProbeFileBytes
 )
 
 func options() target.FileOptions { return target.FileOptions{SizeBytes: size} }
@@ -58,13 +59,13 @@ func TestPrepareFileMakesFillsAndUsesAgain(t *testing.T) {
 		seen = append(seen, done)
 	}
 	f := prepare(t, dir, o)
-	path := filepath.Join(dir, target.FileName)
+	path := filepath.Join(dir, record.ProbeFileName)
 	assert.Equal(t, path, f.Path())
 	assert.EqualValues(t, size, f.SizeBytes())
 	assert.EqualValues(t, size, f.Filled)
 	assert.Len(t, seen, size/mib)
 	assert.IsIncreasing(t, seen)
-	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
+	assert.Equal(t, []string{record.ProbeFileName}, testenv.Names(t, dir))
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Equal(t, fs.FileMode(0o600), info.Mode())
@@ -139,7 +140,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			path := filepath.Join(dir, target.FileName)
+			path := filepath.Join(dir, record.ProbeFileName)
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 			before, err := os.Stat(path)
 			require.NoError(t, err)
@@ -151,7 +152,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 			left, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Equal(t, text, string(left))
-			assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
+			assert.Equal(t, []string{record.ProbeFileName}, testenv.Names(t, dir))
 		})
 	}
 }
@@ -199,7 +200,7 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 			// A second damaged file does not replace the first.
 			require.NoError(t, os.Truncate(path, size-4096))
 			require.ErrorIs(t, refused(t, dir), target.ErrDamaged)
-			assert.ElementsMatch(t, []string{target.FileName, target.FileName + ".damaged"}, testenv.Names(t, dir))
+			assert.ElementsMatch(t, []string{record.ProbeFileName, record.ProbeFileName + ".damaged"}, testenv.Names(t, dir))
 			still, err := os.ReadFile(again.SetAside)
 			require.NoError(t, err)
 			assert.True(t, bytes.Equal(kept, still))
@@ -219,7 +220,7 @@ func TestNewerFilesAreLeftAlone(t *testing.T) {
 
 func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 	const secret = "somebody else's"
-	for _, name := range []string{target.FileName, target.FileName + ".ssdprobe-filling"} {
+	for _, name := range []string{record.ProbeFileName, record.ProbeFileName + ".ssdprobe-filling"} {
 		for linked, exists := range map[string]bool{"to a file": true, "to nothing": false} {
 			t.Run(name+" "+linked, func(t *testing.T) {
 				dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
@@ -246,7 +247,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	require.NoError(t, unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
 	require.ErrorContains(t, refused(t, filepath.Join(dir, "fifo")), "neither a directory nor a regular file")
 	require.ErrorContains(t, refused(t, "/dev/null"), "neither a directory nor a regular file")
-	require.NoError(t, os.Mkdir(filepath.Join(dir, target.FileName), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, record.ProbeFileName), 0o700))
 	require.ErrorIs(t, refused(t, dir), unix.EISDIR)
 	require.ErrorIs(t, refused(t, filepath.Join(dir, "absent", "file")), fs.ErrNotExist)
 	_, err := target.PrepareFile(t.Context(), filepath.Join(dir, "f"), target.FileOptions{SizeBytes: size - 1})
@@ -298,9 +299,9 @@ func TestAnOverlayOnMemoryIsNoDrive(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 	}
-	from, err := os.ReadFile(filepath.Join(drive, target.FileName))
+	from, err := os.ReadFile(filepath.Join(drive, record.ProbeFileName))
 	require.NoError(t, err)
-	path := filepath.Join(dir, target.FileName)
+	path := filepath.Join(dir, record.ProbeFileName)
 	require.NoError(t, os.WriteFile(path, from, 0o600))
 	require.ErrorIs(t, refused(t, path), target.ErrMemory, "a probe file that was copied there, or made by an earlier version")
 }
@@ -345,11 +346,11 @@ func TestTheRateOfFillingCanBeInterrupted(t *testing.T) {
 
 func TestWhatAnEarlierFillLeftIsUsedAgain(t *testing.T) {
 	dir := t.TempDir()
-	left := filepath.Join(dir, target.FileName+".ssdprobe-filling")
+	left := filepath.Join(dir, record.ProbeFileName+".ssdprobe-filling")
 	require.NoError(t, os.WriteFile(left, bytes.Repeat([]byte("half "), mib), 0o600))
 	f := prepare(t, dir, options())
 	assert.EqualValues(t, size, f.Filled)
-	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
+	assert.Equal(t, []string{record.ProbeFileName}, testenv.Names(t, dir))
 }
 
 // In a directory that others may write to, the name may lead to a file of somebody. That has another name, too.
@@ -357,7 +358,7 @@ func TestALinkToAFileOfOthersIsNotFilled(t *testing.T) {
 	dir := t.TempDir()
 	theirs := filepath.Join(dir, "theirs")
 	require.NoError(t, os.WriteFile(theirs, []byte("important"), 0o600))
-	require.NoError(t, os.Link(theirs, filepath.Join(dir, target.FileName+target.FillingSuffix)))
+	require.NoError(t, os.Link(theirs, filepath.Join(dir, record.ProbeFileName+target.FillingSuffix)))
 	require.ErrorContains(t, refused(t, dir), "has 2 names")
 	text, err := os.ReadFile(theirs)
 	require.NoError(t, err)
@@ -377,7 +378,7 @@ func TestAFileThatAppearsWhileFillingStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			before(t, dir)
-			path := filepath.Join(dir, target.FileName)
+			path := filepath.Join(dir, record.ProbeFileName)
 			o := target.FileOptions{SizeBytes: size + mib}
 			o.Progress = func(done, total int64) {
 				if done == total {
@@ -391,7 +392,7 @@ func TestAFileThatAppearsWhileFillingStays(t *testing.T) {
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Equal(t, "important", string(text))
-			assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir), "what was filled is removed")
+			assert.Equal(t, []string{record.ProbeFileName}, testenv.Names(t, dir), "what was filled is removed")
 		})
 	}
 }
@@ -430,11 +431,11 @@ func TestKilledWhileFilling(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
 	require.Equal(t, syscall.SIGKILL, exit.Sys().(syscall.WaitStatus).Signal())
-	require.Equal(t, []string{target.FileName + ".ssdprobe-filling"}, testenv.Names(t, dir))
+	require.Equal(t, []string{record.ProbeFileName + ".ssdprobe-filling"}, testenv.Names(t, dir))
 
 	f := prepare(t, dir, options())
 	assert.EqualValues(t, size, f.Filled)
-	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
+	assert.Equal(t, []string{record.ProbeFileName}, testenv.Names(t, dir))
 }
 
 func TestSizeFollowsTheOptions(t *testing.T) {
@@ -449,7 +450,7 @@ func TestSizeFollowsTheOptions(t *testing.T) {
 		assert.Equal(t, wanted, f.Filled)
 		assert.Empty(t, f.SetAside)
 	}
-	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
+	assert.Equal(t, []string{record.ProbeFileName}, testenv.Names(t, dir))
 }
 
 // A full disk is why somebody asks for a smaller file. There is no room for both then.
@@ -467,7 +468,7 @@ func TestSmallerFileOnAFullDisk(t *testing.T) {
 	f = prepare(t, dir, target.FileOptions{SizeBytes: 16 * mib})
 	assert.EqualValues(t, 16*mib, f.SizeBytes())
 	assert.EqualValues(t, 16*mib, f.Filled)
-	assert.Equal(t, []string{"ballast", "lost+found", target.FileName}, testenv.Names(t, dir))
+	assert.Equal(t, []string{"ballast", "lost+found", record.ProbeFileName}, testenv.Names(t, dir))
 }
 
 func TestAtMostATenthOfTheFreeSpace(t *testing.T) {
@@ -529,7 +530,7 @@ func TestReadOnlyFilesystem(t *testing.T) {
 	require.ErrorIs(t, refused(t, dir), unix.EROFS)
 	require.ErrorIs(t, refused(t, filepath.Join(dir, "new")), unix.EROFS)
 
-	existing, err := target.OpenExisting(filepath.Join(dir, target.FileName))
+	existing, err := target.OpenExisting(filepath.Join(dir, record.ProbeFileName))
 	require.NoError(t, err, "it can still be read")
 	require.NoError(t, existing.Close())
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -59,9 +60,9 @@ func mayMake(path string, wanted, free int64) (size int64, err error) {
 	if err := unwritable(path, unix.Faccessat(unix.AT_FDCWD, filepath.Dir(path), unix.W_OK|unix.X_OK, unix.AT_EACCESS)); err != nil {
 		return 0, err
 	}
-	if size = plannedBytes(wanted, free); size >= MinFileBytes {
+	if size = plannedBytes(wanted, free); size >= record.MinProbeFileBytes {
 		return size, nil
 	}
 	return 0, fmt.Errorf("make %s of %s: %w: %s are free, and at most a tenth of that is used; even a small file takes %s",
-		path, units.Size(wanted), ErrNoSpace, units.Size(free), units.Size(MinFileBytes))
+		path, units.Size(wanted), ErrNoSpace, units.Size(free), units.Size(record.MinProbeFileBytes))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -46,7 +47,7 @@ func TestReadOnlyTargetsCannotBeWritten(t *testing.T) {
 }
 
 func FuzzParseHeader(f *testing.F) {
-	good, err := header{Made: headerMade, Note: headerNote, Version: headerVersion, Seed: 1, Size: MinFileBytes}.encode()
+	good, err := header{Made: headerMade, Note: headerNote, Version: headerVersion, Seed: 1, Size: record.MinProbeFileBytes}.encode()
 	require.NoError(f, err)
 	f.Add(good)
 	f.Add([]byte(`{"made_by":"ssdprobe","version":1,"size_bytes":1}`))

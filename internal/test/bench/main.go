@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
@@ -118,7 +119,7 @@ func run(ctx context.Context, o options, w io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.work)) }()
 	fmt.Fprintf(w, "Filling a file of %d MiB in %s …\n", o.sizeBytes>>20, o.dir)
-	if b.file, err = target.PrepareFile(ctx, filepath.Join(b.work, target.FileName), target.FileOptions{SizeBytes: o.sizeBytes}); err != nil {
+	if b.file, err = target.PrepareFile(ctx, filepath.Join(b.work, record.ProbeFileName), target.FileOptions{SizeBytes: o.sizeBytes}); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.file.Close()) }()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
@@ -74,7 +75,7 @@ func (b *bench) onMemoryDisk(ctx context.Context, compare func(*memoryDisk, *tar
 		return nil, err
 	}
 	defer b.takeAway(disk)
-	file, err := target.PrepareFile(ctx, filepath.Join(disk.dir, target.FileName), target.FileOptions{SizeBytes: memoryDiskBytes / 4})
+	file, err := target.PrepareFile(ctx, filepath.Join(disk.dir, record.ProbeFileName), target.FileOptions{SizeBytes: memoryDiskBytes / 4})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
@@ -209,7 +210,7 @@ func targetsIn(ctx context.Context, parent string, n int) (string, error) {
 	if err := os.MkdirAll(one, 0o700); err != nil {
 		return "", err
 	}
-	file, err := target.PrepareFile(ctx, one, target.FileOptions{SizeBytes: target.MinFileBytes})
+	file, err := target.PrepareFile(ctx, one, target.FileOptions{SizeBytes: record.MinProbeFileBytes})
 	if err != nil {
 		return "", err
 	}
@@ -223,7 +224,7 @@ func targetsIn(ctx context.Context, parent string, n int) (string, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", err
 		}
-		if err := os.Link(file.Path(), filepath.Join(dir, target.FileName)); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := os.Link(file.Path(), filepath.Join(dir, record.ProbeFileName)); err != nil && !errors.Is(err, os.ErrExist) {
 			return "", err
 		}
 		fmt.Fprintf(&text, "  - {path: %s, size: 16MiB}\n", dir)
