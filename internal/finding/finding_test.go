@@ -114,6 +114,18 @@ func TestFindingsOfAProbe(t *testing.T) {
 				Action:   "no change of conditions found; suspect the drive",
 			}},
 		},
+		"slower, and maybe by more statistics": {
+			func(p *record.ProbeStatus) {
+				p.Drift = []record.Drift{
+					{Statistic: record.LatencyP50, State: record.Regressed, Since: now(), Ratio: 1.5, Attribution: []record.Change{link}},
+					{Statistic: record.LatencyP99, State: record.Suspect, Since: now(), Ratio: 1.2},
+				}
+			},
+			[]Finding{{
+				Severity: Warning, Code: "regressed", Since: now(), Text: "slower than its baseline",
+				Evidence: []string{"p50 1.50×", "changed with it: PCIe link 16 GT/s x4 → 8 GT/s x4"},
+			}},
+		},
 		"maybe slower": {
 			func(p *record.ProbeStatus) {
 				p.Drift = []record.Drift{{Statistic: record.LatencyP99, State: record.Suspect, Since: now(), Ratio: 1.2}}

@@ -76,7 +76,7 @@ func Kinds() []Kind {
 			"wait; if it lasts, ssdprobe ready names what does not answer", ""},
 		{Stale, Warning, "There has been no good round for ten intervals.",
 			"find out what blocks the rounds: load of others, a busy CPU, or a limit under admission", "SsdprobeNoResults"},
-		{Suspect, Warning, "A probe may be slower than its baseline.",
+		{Suspect, Warning, "A probe may be slower than its baseline, by statistics of which none is certainly slower.",
 			"wait for the verdict; ssdprobe drift explain shows how much evidence there is", ""},
 		{NotJudged, Info, "For a day, nobody has known whether the probe is slower than before.",
 			"address the reason that ssdprobe drift shows for each statistic", "SsdprobeDriveNotJudged"},

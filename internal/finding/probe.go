@@ -36,8 +36,11 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 	if len(p.Errors) > 0 {
 		all = append(all, ioErrors(p, s))
 	}
-	all = append(all, ofDrift(p.Drift, record.Regressed, Regressed, "slower than its baseline")...)
-	all = append(all, ofDrift(p.Drift, record.Suspect, Suspect, "may be slower than its baseline")...)
+	slower := ofDrift(p.Drift, record.Regressed, Regressed, "slower than its baseline")
+	if len(slower) == 0 { // otherwise nobody has to wait for the other statistics
+		slower = ofDrift(p.Drift, record.Suspect, Suspect, "may be slower than its baseline")
+	}
+	all = append(all, slower...)
 	all = append(all, ofUnjudged(p.Drift, s)...)
 	if p.Last != nil {
 		all = append(all, ofWarnings(p.Last.Warnings)...)
