@@ -25,7 +25,7 @@ const accessKept = time.Hour
 // the target up to accessKept, so that one which comes and goes has no more rounds than one that stays.
 type access struct {
 	guard guard.Guard
-	turn  chan struct{} // holds one element while somebody has the turn
+	turn  turn
 	rest  rest
 	// confirmed limits the confirmation rounds.
 	confirmed admit.Hourly
@@ -43,7 +43,7 @@ type access struct {
 }
 
 func newAccess() *access {
-	return &access{turn: make(chan struct{}, 1), inflight: map[string]time.Time{}, began: map[string]time.Time{}}
+	return &access{turn: make(turn, 1), inflight: map[string]time.Time{}, began: map[string]time.Time{}}
 }
 
 // beginRound marks a round of a probe as in progress. It needs the turn, so a call that is still in progress must be
@@ -112,37 +112,15 @@ func (a *access) inflightSince(probe string) time.Time {
 	return a.inflight[probe]
 }
 
-// tryTurn takes the turn if it is free.
-func (a *access) tryTurn() bool {
-	select {
-	case a.turn <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-// takeTurn waits for the turn, which takes seconds at most. It returns false when ctx ends first.
-func (a *access) takeTurn(ctx context.Context) bool {
-	select {
-	case a.turn <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func (a *access) endTurn() { <-a.turn }
-
 // errBusy means that a target was not asked because its watch is using it.
 var errBusy = errors.New("its watch uses the target")
 
 // ask calls touch unless the watch of the target has the turn. Errors: errBusy, *guard.HungError and those of touch.
 func (a *access) ask(ctx context.Context, touch func(context.Context, *guard.Guard) (wanted, error)) (wanted, error) {
-	if !a.tryTurn() {
+	if !a.turn.try() {
 		return wanted{}, errBusy
 	}
-	defer a.endTurn()
+	defer a.turn.end()
 	if since := a.guard.Since(); !since.IsZero() {
 		return wanted{}, &guard.HungError{Since: since, Earlier: true}
 	}

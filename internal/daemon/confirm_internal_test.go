@@ -50,7 +50,7 @@ func watchFile(t *testing.T, change func(*spec)) *watch {
 	w := newWatch(s, sighting{}, newAccess(), &shared{
 		judging: newJudging(drift.Default()), tell: func([]judge.Event) {},
 		fs: sysfs.New("/"), log: log, locks: &locks{dir: t.TempDir()}, state: newStorage(dir, log), latencies: export.NewLatencies(),
-		meter: meter, engine: probe.NewEngine(meter, 1), slots: make(chan struct{}, 1),
+		meter: meter, engine: probe.NewEngine(meter, 1), slots: make(turn, 1),
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	w.cancel = cancel

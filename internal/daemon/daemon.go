@@ -110,7 +110,7 @@ func New(o Options) (*Daemon, error) {
 		shared: &shared{
 			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, locks: &locks{dir: o.Config.LockDir}, log: o.Log, state: storage,
 			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
-			slots: make(chan struct{}, o.Config.RoundsAtOnce),
+			slots: make(turn, o.Config.RoundsAtOnce),
 		},
 		config: o.Config, file: newConfigFile(o), supervisor: supervisor{o.Log}, serve: o.Serve, warnings: warnings, doubts: o.Warnings, started: time.Now(),
 		watches: map[string]*watch{}, ways: map[string]*access{}, first: make(chan struct{}),

@@ -38,7 +38,7 @@ func (b bench) discovery() *Daemon {
 		shared: &shared{
 			judging: newJudging(drift.Default()), tell: func([]judge.Event) {},
 			fs: sysfs.New(b.root), log: b.log.timeless(), state: newStorage(dir, b.log.timeless()),
-			latencies: export.NewLatencies(), slots: make(chan struct{}, 1),
+			latencies: export.NewLatencies(), slots: make(turn, 1),
 		},
 		config: b.config, watches: map[string]*watch{}, ways: map[string]*access{}, health: b.keeper, file: &configFile{},
 		flight: newFlight(sysfs.New(b.root), b.config.Recorder), host: device.NewScanner(sysfs.New(b.root)),

@@ -36,10 +36,10 @@ func (w *watch) openBeforeQuiet(ctx context.Context, now time.Time) error {
 
 // open opens the target. It creates and fills the probe file if need be.
 func (w *watch) open(ctx context.Context) error {
-	if !w.access.takeTurn(ctx) {
+	if !w.access.turn.take(ctx) {
 		return ctx.Err()
 	}
-	defer w.access.endTurn()
+	defer w.access.turn.end()
 	defer w.access.endRounds()
 	at, err := w.find(ctx)
 	if err != nil {
@@ -144,10 +144,10 @@ func (w *watch) isThere(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, mountTimeout)
 	defer cancel()
-	if !w.access.takeTurn(ctx) {
+	if !w.access.turn.take(ctx) {
 		return errBusy
 	}
-	defer w.access.endTurn()
+	defer w.access.turn.end()
 	_, err := w.find(ctx)
 	return err
 }

@@ -184,9 +184,9 @@ func TestAScheduledRunWaitsForTheFilesystemOfItsFile(t *testing.T) {
 	assert.Equal(t, busyRetry, c.waitAfter(err))
 	assert.NoFileExists(t, filepath.Join(w.spec.Path, "ssdprobe.dat"))
 
-	require.True(t, w.access.tryTurn())
+	require.True(t, w.access.turn.try())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, w.isThere(ctx), errBusy, "a fill is not waited for: runs on other targets may be due")
-	w.access.endTurn()
+	w.access.turn.end()
 }

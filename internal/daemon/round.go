@@ -119,29 +119,31 @@ func (w *watch) lockProblem(err error) {
 	}
 }
 
-// takeTurn waits until a round may run, both on the node and on the target. It returns false when ctx ends first.
+// takeTurn waits until a round may run: on the device, on the node and on the target. It returns false when ctx ends first.
 func (w *watch) takeTurn(ctx context.Context) bool {
-	for {
-		select {
-		case w.shared.slots <- struct{}{}:
-		case <-ctx.Done():
-			return false
-		}
-		if w.access.tryTurn() {
+	device := w.shared.turns.device(w.spec.LockID)
+	if !device.take(ctx) {
+		return false
+	}
+	for w.shared.slots.take(ctx) {
+		if w.access.turn.try() {
 			return true
 		}
-		// Discovery is using the target, which may take seconds. Let the rounds of other targets go first.
-		<-w.shared.slots
-		if !w.access.takeTurn(ctx) {
-			return false
+		// Discovery is using the target, which may take seconds. Let the rounds of other devices go first.
+		w.shared.slots.end()
+		if !w.access.turn.take(ctx) {
+			break
 		}
-		w.access.endTurn()
+		w.access.turn.end()
 	}
+	device.end()
+	return false
 }
 
 func (w *watch) endTurn() {
-	w.access.endTurn()
-	<-w.shared.slots
+	w.access.turn.end()
+	w.shared.slots.end()
+	w.shared.turns.device(w.spec.LockID).end()
 }
 
 // took adds a measurement to the status, the judge, the history and the metrics.

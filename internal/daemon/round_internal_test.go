@@ -18,7 +18,7 @@ import (
 // A round that is due while discovery uses the target waits. It does not mistake that for a call that hangs.
 func TestARoundWaitsForDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &watch{access: newAccess(), shared: &shared{slots: make(chan struct{}, 1)}}
+		w := &watch{access: newAccess(), shared: &shared{slots: make(turn, 1)}}
 		answer, asked := make(chan struct{}), make(chan error, 1)
 		go func() {
 			_, err := w.access.ask(t.Context(), func(ctx context.Context, g *guard.Guard) (wanted, error) {
@@ -46,13 +46,41 @@ func TestARoundWaitsForDiscovery(t *testing.T) {
 	})
 }
 
+// Targets on the same device must not measure each other, however many rounds may run at once.
+func TestTheTargetsOfADeviceTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := &shared{slots: make(turn, 3)}
+		on := func(lockID string) *watch {
+			return &watch{access: newAccess(), shared: node, spec: spec{LockID: lockID}}
+		}
+		first, second, other := on("s1"), on("s1"), on("s2")
+		require.True(t, first.takeTurn(t.Context()))
+
+		ctx, cancel := context.WithCancel(t.Context())
+		taken := make(chan bool, 1)
+		go func() { taken <- second.takeTurn(ctx) }()
+		synctest.Wait()
+		assert.Empty(t, taken, "it waits for the other target of its device")
+		assert.True(t, other.takeTurn(t.Context()))
+		cancel()
+		assert.False(t, <-taken)
+
+		go func() { taken <- second.takeTurn(t.Context()) }()
+		first.endTurn()
+		assert.True(t, <-taken)
+		second.endTurn()
+		other.endTurn()
+		assert.Empty(t, node.slots)
+	})
+}
+
 // It is not a problem of the target when another run holds the lock of the device. It is one when the lock cannot be
 // taken at all, until it can.
 func TestADeviceThatCannotBeLocked(t *testing.T) {
 	dir, log := t.TempDir(), &logbook{}
 	w := &watch{
 		access: newAccess(), log: log.timeless(), spec: spec{LockID: "s1"},
-		shared: &shared{slots: make(chan struct{}, 1), locks: &locks{dir: dir}},
+		shared: &shared{slots: make(turn, 1), locks: &locks{dir: dir}},
 	}
 	require.NoError(t, os.Chmod(dir, 0o777))
 	for range 2 {

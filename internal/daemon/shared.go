@@ -27,5 +27,6 @@ type shared struct {
 	tell      func([]judge.Event) // logs the events, and triggers their saving
 	confirm   func(rounds []judge.Wanted, probe string)
 	// slots has room for as many rounds as may run concurrently on the node.
-	slots chan struct{}
+	slots turn
+	turns turns
 }
