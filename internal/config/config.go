@@ -176,10 +176,9 @@ func builtInProbe(name string) (record.Probe, bool) {
 	return record.Probe{}, false
 }
 
-// defaultProbe returns a probe for which only the name has to be given.
+// defaultProbe returns a probe for which only the name has to be given: read-4k under another name.
 func defaultProbe() record.Probe {
-	return record.Probe{
-		Direction: record.Read, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: 1,
-		IOs: 256, WarmupIOs: 8, Interval: 30 * time.Second, Timeout: 20 * time.Second, Targets: record.OnAll,
-	}
+	p := record.DefaultProbes()[0]
+	p.Name = ""
+	return p
 }

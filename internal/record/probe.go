@@ -77,8 +77,8 @@ func (p Probe) RunsOn(file bool) bool {
 	}
 }
 
-// DefaultProbes returns the default probes. They are light enough to run continuously: 256 reads of 4 KiB every 30 s,
-// 32 reads of 128 KiB every minute and, on files, 32 durable writes every minute.
+// DefaultProbes returns the default probes, which are light enough to run continuously. The first one has the defaults of
+// all other probes.
 func DefaultProbes() []Probe {
 	const timeout = 20 * time.Second
 	return []Probe{

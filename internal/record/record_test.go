@@ -1,10 +1,14 @@
 package record_test
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -72,6 +76,18 @@ func TestDefaultProbesAreLight(t *testing.T) {
 	}
 	assert.Less(t, written, float64(256<<20), "bytes written in a day")
 	assert.Less(t, read, float64(10<<30), "bytes read in a day")
+	const mib, minutes = 1 << 20, 24 * 60
+	for path, want := range map[string]string{
+		"README.md": fmt.Sprintf("it reads %.0f MiB a minute", read/mib/minutes),
+		"docs/benchmarks.md": fmt.Sprintf("%.1f MiB of reads a minute (%.1f GiB a day), and no writes; a file also gets %.0f MiB of writes a day",
+			read/mib/minutes, read/mib/1024, written/mib),
+		"docs/configuration.md": fmt.Sprintf("It writes %.0f MiB a day.", written/mib),
+	} {
+		text, err := os.ReadFile("../../" + path)
+		require.NoError(t, err)
+		says := strings.Contains(string(text), want) // keeps the whole page out of the failure message
+		assert.True(t, says, "%s does not say %q", path, want)
+	}
 }
 
 func TestRatioInWords(t *testing.T) {
