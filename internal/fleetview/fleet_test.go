@@ -204,6 +204,10 @@ func TestFleet(t *testing.T) {
 	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2.41", "2.6", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "read-4k", "latency_p50_seconds", "1.44e+08", "", "firmware A → B; PCIe link 16 GT/s x4 → unknown"}, lines[1])
 	assert.Equal(t, []string{"degraded", "1.6", "", ""}, lines[2][6:10])
 
+	table.Reset()
+	require.NoError(t, fleetview.Fleet{Drives: []fleetview.Drive{{Model: "=1+1"}}}.CSV(&table))
+	assert.Contains(t, table.String(), ",'=1+1,", "a spreadsheet would take it for a formula")
+
 	one := f.Only(func(d fleetview.Drive) bool { return d.Model == "970 PRO" })
 	assert.Len(t, one.Drives, 1)
 	assert.Len(t, one.Models, 1)

@@ -1,7 +1,6 @@
 package fleetview
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/text"
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -147,7 +147,6 @@ func ageText(d time.Duration) string {
 
 // CSV writes a header and a line for each drive, the worst first. Times are RFC 3339; unknown values are empty.
 func (f Fleet) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
 	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "ratio_lower", "ratio_upper", "since", "by", "batch", "vs_peers", "limit", "probe", "statistic", "power_on_seconds", "cluster", "attribution"}}
 	number := func(v float64) string {
 		if v == 0 {
@@ -166,8 +165,5 @@ func (f Fleet) CSV(w io.Writer) error {
 			strings.Join(record.ChangeTexts(d.Attribution), "; "),
 		})
 	}
-	if err := out.WriteAll(lines); err != nil {
-		return fmt.Errorf("write csv: %w", err)
-	}
-	return nil
+	return report.WriteCSV(w, lines)
 }

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -74,7 +72,6 @@ func sameConditions(c record.Comparison) string {
 // CSV writes a row per figure for spreadsheets, and one with the reason for each load that is not
 // compared.
 func (c Comparisons) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
 	rows := [][]string{{
 		"from_file", "to_file", "from_started", "to_started", "conditions_changed", "load", "plan", "direction", "figure", "unit",
 		"from", "to", "from_values", "to_values", "times_slower", "lower", "upper", "p", "verdict", "ignored", "run_verdict", "warnings",
@@ -84,9 +81,9 @@ func (c Comparisons) CSV(w io.Writer) error {
 	for i, r := range c.Comparisons {
 		row := func(load, plan string, direction record.Direction, figure []string, ignored, warnings, notCompared, few string) {
 			rows = append(rows, slices.Concat([]string{
-				plain(c.Names[0]), plain(c.Names[i+1]), r.Before.Started.UTC().Format(moment), r.After.Started.UTC().Format(moment),
-				plain(strings.Join(record.ChangeTexts(r.Conditions), "; ")), plain(load), plain(plan), string(direction),
-			}, figure, []string{ignored, string(r.Verdict), plain(warnings), plain(warned(r.Warnings)), plain(notCompared), few}))
+				c.Names[0], c.Names[i+1], r.Before.Started.UTC().Format(moment), r.After.Started.UTC().Format(moment),
+				strings.Join(record.ChangeTexts(r.Conditions), "; "), load, plan, string(direction),
+			}, figure, []string{ignored, string(r.Verdict), warnings, warned(r.Warnings), notCompared, few}))
 		}
 		for _, l := range r.Loads {
 			for _, f := range l.Figures {
@@ -105,10 +102,7 @@ func (c Comparisons) CSV(w io.Writer) error {
 			row(l.Load, "", l.Direction, make([]string, figureColumns), "", "", l.Reason, "")
 		}
 	}
-	if err := out.WriteAll(rows); err != nil {
-		return fmt.Errorf("write CSV: %w", err)
-	}
-	return nil
+	return WriteCSV(w, rows)
 }
 
 // fewText says which of both values of a percentile too few I/Os support: "from", "to" or "from to".

@@ -47,8 +47,20 @@ func CSV(w io.Writer, documents ...Document) error {
 			}
 		}
 	}
-	out := csv.NewWriter(w)
-	if err := out.WriteAll(rows); err != nil {
+	return WriteCSV(w, rows)
+}
+
+// WriteCSV writes rows for spreadsheets and programs. It keeps spreadsheets from taking the name of a drive or a path for a
+// formula.
+func WriteCSV(w io.Writer, rows [][]string) error {
+	for _, row := range rows {
+		for i, cell := range row {
+			if row[i] = printable.Text(cell); cell != "" && strings.ContainsRune("=+-@", rune(row[i][0])) {
+				row[i] = "'" + row[i]
+			}
+		}
+	}
+	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
 		return fmt.Errorf("write CSV: %w", err)
 	}
 	return nil
@@ -57,10 +69,10 @@ func CSV(w io.Writer, documents ...Document) error {
 // runColumns returns the columns in their order.
 func runColumns() []column {
 	ofRun := func(of func(r record.RunReport) string) func(record.RunReport, record.Step, *Summary) string {
-		return func(r record.RunReport, _ record.Step, _ *Summary) string { return plain(of(r)) }
+		return func(r record.RunReport, _ record.Step, _ *Summary) string { return of(r) }
 	}
 	ofStep := func(of func(s record.Step) string) func(record.RunReport, record.Step, *Summary) string {
-		return func(_ record.RunReport, s record.Step, _ *Summary) string { return plain(of(s)) }
+		return func(_ record.RunReport, s record.Step, _ *Summary) string { return of(s) }
 	}
 	measured := func(of func(s record.Step) string) func(record.RunReport, record.Step, *Summary) string {
 		return ofStep(func(s record.Step) string {
@@ -160,15 +172,6 @@ func runColumns() []column {
 			return strings.Join(set, " ")
 		})},
 	}
-}
-
-// plain keeps spreadsheets from taking the name of a drive or a path for a formula.
-func plain(s string) string {
-	s = printable.Text(s)
-	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }
 
 // digits formats a value for programs; empty when it is not known.
