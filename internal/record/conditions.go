@@ -13,8 +13,9 @@ import (
 // Conditions are everything that can change the speed of a device for a known reason. Two measurements may be
 // compared when their conditions are equal (==). The zero value of a field means that the machine does not report it.
 //
-// This struct is the only place where a condition has to be added. The type of the field holds the value, its String
-// method returns the text for people, and its tags are:
+// Adding a field here is enough for a condition to be stored, compared and shown; package device or health reads it. The
+// type of the field holds the value, its String method returns the text for people (parseCondition reads it), and its tags
+// are:
 //
 //   - json: the name in stored values, the API and the metrics;
 //   - title: the name for people, where it is not the json name without underscores;

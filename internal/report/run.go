@@ -62,47 +62,29 @@ func runAbout(r record.RunReport) []string {
 }
 
 func runFacts(r record.RunReport) document.Facts {
-	c := r.Conditions
-	link := c.PCIeLink.String()
-	if r.Device.Link != nil {
-		link = LinkText(*r.Device.Link)
-	}
-	filesystem := c.Filesystem
-	if c.MountOptions != "" {
-		filesystem += " (" + c.MountOptions + ")"
-	}
 	device := DeviceText(r.Device)
 	if device == "" {
 		device = "not known"
 	} else if r.Device.Name != "" && device != r.Device.Name {
 		device += " (" + r.Device.Name + ")"
 	}
-	scheduler := c.Scheduler
-	if scheduler != "" && c.NrRequests != (record.Number{}) {
-		scheduler += ", nr_requests " + c.NrRequests.String()
-	}
-	return document.Facts{
+	facts := document.Facts{
 		{Name: "device", Value: device},
 		{Name: "target id", Value: r.TargetID},
 		{Name: "file", Value: fileText(r.File)},
-		{Name: "transport", Value: r.Device.Transport},
-		{Name: "PCIe link", Value: link},
-		{Name: "ASPM", Value: c.ASPM.String()},
-		{Name: "NUMA node", Value: c.NUMANode.String()},
-		{Name: "format", Value: c.Format.String()},
-		{Name: "scheduler", Value: scheduler},
-		{Name: "polling", Value: c.Polling.String()},
-		{Name: "write cache", Value: c.WriteCache},
-		{Name: "drive cache", Value: c.DriveCache.String()},
-		{Name: "coalescing", Value: c.Coalescing.String()},
-		{Name: "power state", Value: c.PowerState.String()},
-		{Name: "stack", Value: c.Stack},
-		{Name: "filesystem", Value: filesystem},
-		{Name: "governor", Value: c.Governor},
-		{Name: "kernel", Value: c.Kernel},
-		{Name: "engine", Value: r.Engine},
-		{Name: "measured by", Value: measuredBy(r)},
 	}
+	// The report knows more of these than the conditions say, or has said it with the device.
+	known := map[string]string{"model": "", "firmware": "", "transport": r.Device.Transport, "engine": r.Engine}
+	if r.Device.Link != nil {
+		known["pcie_link"] = LinkText(*r.Device.Link)
+	}
+	for _, c := range r.Conditions.List() {
+		if value, ok := known[c.Name]; ok {
+			c.Value = value
+		}
+		facts = append(facts, document.Fact{Name: record.ConditionTitle(c.Name), Value: c.Value})
+	}
+	return append(facts, document.Fact{Name: "measured by", Value: measuredBy(r)})
 }
 
 // fileText describes the file: "1 GiB, made for this run"; empty for a raw device.
