@@ -74,8 +74,8 @@ The target is a block device, a directory or a file:
 - A block device is only read, unless a suite writes and --destroy names the serial number
   of the device. Then everything on it is lost.
 
-concurrency, linear-read and scale take several targets: repeat --target. linear-read then
-draws a line for each, and with --set beside=N another line while N of them are read too.
+Some suites take several targets ("ssdprobe suites" says which): repeat --target. linear-read
+then draws a line for each, and with --set beside=N another one while N of them are read too.
 
 The daemon leaves the device alone during the run. A run that overwrites a device is
 refused in these cases:

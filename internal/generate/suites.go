@@ -43,18 +43,13 @@ Makers state random I/O and latencies for 4 KiB, and bandwidths for 128 KiB or m
 size, write it behind the figure: ` + "`at 16KiB`" + `. Sheets print KB and mean KiB. For bandwidths it is the smallest size that counts. Latencies are compared
 with the mean of steps that have one I/O in flight.
 
-These suites measure a figure with their default parameters, on a raw device that they may overwrite. A test compares the table with the plans.
+These suites measure a figure with their default parameters, on a raw device that they may overwrite.
 
 | figure | suites |
 |---|---|
-| ` + "`random-read` | `quick`, `concurrency`, `depth-sweep`, `saturate`, `single-core`, `scale`, `cpus`, `interrupts`, `model`" + ` |
-| ` + "`random-write` | `saturate`, `steady-state`, `write-cache`, `model`" + ` |
-| ` + "`sequential-read` | `quick`, `linear-read`, `saturate`, `single-core`, `scale`, `model`" + ` |
-| ` + "`sequential-write` | `saturate`, `steady-state`, `span`, `model`" + ` |
-| ` + "`random-read-latency` | `quick`, `depth-sweep`, `interrupts`" + ` |
-| ` + "`random-write-latency` | `write-cache`" + ` |
+`
 
-` + "`sequential-vs-random` and `span` use random blocks of 8 KiB. With `--set block=4KiB`" + `, their random I/O can be compared. The sequential I/O of
+const suitesSheet = "\n`sequential-vs-random` and `span` use random blocks of 8 KiB. With `--set block=4KiB`" + `, their random I/O can be compared. The sequential I/O of
 ` + "`sequential-vs-random`" + ` has the same size, so it can be compared only with ` + "`--set block=128KiB`" + ` or more. For other sizes there are parameters as well, such as
 ` + "`random-block=16KiB` of `saturate`" + `. The report names figures that no step measured, with their block size.
 
@@ -123,6 +118,10 @@ func suites(fs.FS) (map[string]string, error) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Name, s.Question, cmp.Or(s.Writes, "nothing"), s.Does)
 	}
 	b.WriteString(suitesByHand)
+	for _, f := range suite.Figures() {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", strings.ReplaceAll(f.Name, " ", "-"), strings.Join(f.Suites, "`, `"))
+	}
+	b.WriteString(suitesSheet)
 	for i, s := range suite.All() {
 		if i > 0 {
 			b.WriteString("\n")
