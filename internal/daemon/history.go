@@ -99,7 +99,7 @@ func (w *watch) remember(p *probeState, m record.Measurement) {
 // rememberTraffic adds the traffic of one interval to the history.
 func (w *watch) rememberTraffic(t record.Traffic) {
 	add := func(f history.Figure, value, weight float64) {
-		w.history.Add(history.Key{Source: history.Traffic, Figure: f}, t.Time.Add(-t.Length/2), value, weight)
+		w.history.Add(history.Key{Source: record.SourceTraffic, Figure: f}, t.Time.Add(-t.Length/2), value, weight)
 	}
 	seconds := t.Span.Seconds()
 	add(history.Reads, t.Work.Reads, seconds)

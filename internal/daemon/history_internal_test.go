@@ -42,16 +42,16 @@ func TestHistorySurvivesARestart(t *testing.T) {
 	assert.Positive(t, p50)
 	assert.GreaterOrEqual(t, p99, p50)
 	assert.Positive(t, mean(h, "read-4k", history.IOPS))
-	assert.InEpsilon(t, 40, mean(h, history.Traffic, history.Reads), 1e-9)
-	assert.InEpsilon(t, 0.001, mean(h, history.Traffic, history.ReadLatency), 1e-9)
-	assert.NotContains(t, h.Keys(), history.Key{Source: history.Traffic, Figure: history.WriteLatency}, "nobody wrote")
+	assert.InEpsilon(t, 40, mean(h, record.SourceTraffic, history.Reads), 1e-9)
+	assert.InEpsilon(t, 0.001, mean(h, record.SourceTraffic, history.ReadLatency), 1e-9)
+	assert.NotContains(t, h.Keys(), history.Key{Source: record.SourceTraffic, Figure: history.WriteLatency}, "nobody wrote")
 	_, ok = d.History("eui.9")
 	assert.False(t, ok)
 
 	w.saveHistory(t.Context(), saveTimeout)
 	again := &watch{spec: w.spec, shared: w.shared}
 	again.restoreHistory(time.Now())
-	assert.InEpsilon(t, mean(h, history.Traffic, history.Reads), mean(&again.history, history.Traffic, history.Reads), 1e-9)
+	assert.InEpsilon(t, mean(h, record.SourceTraffic, history.Reads), mean(&again.history, record.SourceTraffic, history.Reads), 1e-9)
 	assert.Positive(t, mean(&again.history, "read-4k", history.P50))
 }
 

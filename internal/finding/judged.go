@@ -137,16 +137,16 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	}
 	text, evidence := "the drive's own traffic is slower than before", []string(nil)
 	switch {
-	case v.Source != "traffic": // the ratio is of a probe
+	case v.Source != record.SourceTraffic: // the ratio is of a probe
 	case v.Ratio.Ratio == 0:
 		text = "slow times of the drive's own traffic have become common; the others are as before"
 	default:
 		evidence = append(evidence, v.Ratio.String())
 	}
-	if v.Unjudged != nil && v.Source == "traffic" { // else it says why a probe is not compared
+	if v.Unjudged != nil && v.Source == record.SourceTraffic { // else it says why a probe is not compared
 		text, evidence = "the drive's own traffic was slower than before when it was last compared", append(evidence, v.Unjudged.String())
 	}
-	if v.Source == "traffic" { // else the finding of the probe has it
+	if v.Source == record.SourceTraffic { // else the finding of the probe has it
 		evidence = append(evidence, changedWith(v.Attribution)...)
 	}
 	return []Finding{found(TrafficSlower, text, evidence...).from(v.Onset(record.WitnessTraffic))}

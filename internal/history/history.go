@@ -28,13 +28,10 @@ const (
 
 // Key identifies a series.
 type Key struct {
-	// Source is the name of a probe, or Traffic.
+	// Source is the name of a probe, or record.SourceTraffic.
 	Source string `json:"source"`
 	Figure Figure `json:"figure"`
 }
-
-// Traffic is the source of the I/O of others on the drive.
-const Traffic = "traffic"
 
 // History holds all series of one drive. The zero value is empty. It is safe for concurrent use.
 type History struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/history"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 var (
@@ -112,7 +113,7 @@ func TestARestartKeepsIt(t *testing.T) {
 	for i := range 3000 {
 		h.Add(key, start.Add(time.Duration(i)*time.Minute), 80e-6+1e-5*random.Float64(), 1)
 	}
-	other := history.Key{Source: history.Traffic, Figure: history.Writes}
+	other := history.Key{Source: record.SourceTraffic, Figure: history.Writes}
 	h.Add(other, start, 100, 30)
 	now := start.Add(3000 * time.Minute)
 	text, err := json.Marshal(h.State(now))

@@ -10,7 +10,7 @@ import (
 // Beside says how one statistic of a drive compares with its peers: the drives of the same model and size on the
 // node.
 type Beside struct {
-	// Source is the name of a probe, or "traffic".
+	// Source is the name of a probe, or SourceTraffic.
 	Source    string    `json:"source"`
 	Statistic Statistic `json:"statistic"`
 	// Unjudged says why the drive cannot be compared now; empty when it can.
@@ -70,7 +70,7 @@ func SlowerThanPeers(list []Beside) []Warning {
 		if b.Of == 1 {
 			whose = "that of the other drive"
 		}
-		if b.Source == "traffic" {
+		if b.Source == SourceTraffic {
 			what, with = "the drive's own traffic", " with similar work"
 		}
 		text := fmt.Sprintf("%s %s far slower than %s of this model%s on the node (%s)", what, is, whose, with, strings.Join(far, ", "))

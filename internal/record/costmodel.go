@@ -55,7 +55,7 @@ type CostLatency struct {
 // fixed cost for each I/O, and a cost for each KiB.
 type LearnedCosts struct {
 	Target  string  `json:"target"` // the id of the target
-	Source  string  `json:"source"` // the probe beside which the costs were learned, or "traffic"
+	Source  string  `json:"source"` // the probe beside which the costs were learned, or SourceTraffic
 	Read    float64 `json:"read_seconds"`
 	Write   float64 `json:"write_seconds"`
 	ReadKiB float64 `json:"read_kib_seconds"`

@@ -49,6 +49,12 @@ const (
 	WitnessErrors  = "errors"
 )
 
+// OfSpeed reports whether a witness shows slow I/O. Stalls and errors do not concern speed.
+func OfSpeed(witness string) bool { return witness == WitnessProbes || witness == WitnessTraffic }
+
+// SourceTraffic is the source of figures that is a drive's own traffic. All other sources are probes, by their names.
+const SourceTraffic = "traffic"
+
 // Judgement is the verdict on a drive or host, with its evidence.
 type Judgement struct {
 	Verdict DriveVerdict `json:"verdict"`
@@ -73,7 +79,7 @@ type Judgement struct {
 	Held bool `json:"held,omitempty"`
 	// Peers is the number of drives of the same model with which the level was compared; 0 when it was not.
 	Peers int `json:"peers,omitempty"`
-	// Source is the probe with the worst ratio, or "traffic".
+	// Source is the probe with the worst ratio, or SourceTraffic.
 	Source string `json:"source,omitempty"`
 	// Attribution lists the changes of conditions at the time when Source became slower.
 	Attribution []Change `json:"attribution,omitempty"`
@@ -116,9 +122,11 @@ func (v Judgement) SlowSince() time.Time {
 	if len(v.Onsets) == 0 {
 		return v.Since
 	}
-	first := v.Onsets[WitnessProbes]
-	if at, ok := v.Onsets[WitnessTraffic]; ok && (first.IsZero() || at.Before(first)) {
-		first = at
+	var first time.Time
+	for witness, at := range v.Onsets {
+		if OfSpeed(witness) && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
 	}
 	return first
 }

@@ -53,7 +53,7 @@ func Explain(w io.Writer, x Explained) error {
 	blocks = append(blocks, x.drive()...)
 	sources := slices.Clone(x.Probes)
 	if x.Traffic != nil {
-		sources = append(sources, ProbeExplained{trafficSource, *x.Traffic})
+		sources = append(sources, ProbeExplained{record.SourceTraffic, *x.Traffic})
 	}
 	for _, s := range sources {
 		blocks = append(append(blocks, document.Gap{}), s.blocks(x.Time)...)

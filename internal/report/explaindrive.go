@@ -11,9 +11,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// trafficSource is the name of the traffic among the probes.
-const trafficSource = "traffic"
-
 // drive describes how the drive was judged as a whole.
 func (x Explained) drive() []document.Block {
 	var blocks []document.Block

@@ -149,7 +149,7 @@ func twoModels(m record.CostModel) string {
 	if m.Learned == nil {
 		return text + " No daemon has learned costs of this device here."
 	}
-	if m.Learned.Source == trafficSource {
+	if m.Learned.Source == record.SourceTraffic {
 		return text + fmt.Sprintf(" Those shown were learned from the traffic of %s.", m.Learned.Target)
 	}
 	return text + fmt.Sprintf(" Those shown were learned alongside the probe %s of %s.", m.Learned.Source, m.Learned.Target)

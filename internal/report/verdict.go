@@ -65,7 +65,7 @@ func troubles(v record.Judgement) []trouble {
 	}
 	slow, others := trouble{since: v.SlowSince()}, []trouble(nil)
 	for _, w := range v.Witnesses {
-		if isOfSpeed(w) {
+		if record.OfSpeed(w) {
 			slow.witnesses = append(slow.witnesses, w)
 		} else {
 			others = append(others, trouble{v.Onset(w), []string{w}})
@@ -87,16 +87,11 @@ func (t trouble) words(moment func(time.Time) string) (words []string) {
 	return words
 }
 
-// isOfSpeed reports whether a witness shows slow I/O. Stalls and errors do not concern speed.
-func isOfSpeed(witness string) bool {
-	return witness == record.WitnessProbes || witness == record.WitnessTraffic
-}
-
 // than says what a slower drive was compared with. The ratio is that of the worst witness.
 func than(v record.Judgement) string {
 	peers := false
 	for _, w := range v.Witnesses {
-		peers = peers || isOfSpeed(w) && !slices.Contains(v.ThanBefore, w)
+		peers = peers || record.OfSpeed(w) && !slices.Contains(v.ThanBefore, w)
 	}
 	switch {
 	case v.Ratio.Ratio <= 1:

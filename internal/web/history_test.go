@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/history"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
@@ -31,8 +32,8 @@ func lived() *history.History {
 		}
 		h.Add(history.Key{Source: "read-4k", Figure: history.P50}, at, p50, 1)
 		h.Add(history.Key{Source: "read-4k", Figure: history.P99}, at, 2*p50, 1)
-		h.Add(history.Key{Source: history.Traffic, Figure: history.Reads}, at, 400, 30)
-		h.Add(history.Key{Source: history.Traffic, Figure: history.ReadLatency}, at, p50, 400)
+		h.Add(history.Key{Source: record.SourceTraffic, Figure: history.Reads}, at, 400, 30)
+		h.Add(history.Key{Source: record.SourceTraffic, Figure: history.ReadLatency}, at, p50, 400)
 	}
 	return h
 }

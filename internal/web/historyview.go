@@ -53,9 +53,9 @@ func newPastView(t record.TargetStatus, past *history.History, span history.Span
 		}
 		v.add(drawn, name+": the p50 of the good rounds, and the p99 of as many of the latest I/Os as it needs; a point is the mean of "+units.Span(span.Slot)+"."+doubtText(p))
 	}
-	v.add(c.latency("latency of the applications' I/O", line{history.Traffic, history.ReadLatency, "reads"}, line{history.Traffic, history.WriteLatency, "writes"}),
+	v.add(c.latency("latency of the applications' I/O", line{record.SourceTraffic, history.ReadLatency, "reads"}, line{record.SourceTraffic, history.WriteLatency, "writes"}),
 		"Applications: mean latency of their reads and writes.")
-	v.add(c.rates("I/Os per second of applications", line{history.Traffic, history.Reads, "reads"}, line{history.Traffic, history.Writes, "writes"}),
+	v.add(c.rates("I/Os per second of applications", line{record.SourceTraffic, history.Reads, "reads"}, line{record.SourceTraffic, history.Writes, "writes"}),
 		"Applications: their I/Os per second.")
 	return v
 }
