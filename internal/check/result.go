@@ -69,10 +69,11 @@ func Of(s record.Snapshot, ids []string) Result {
 
 // add adds the verdict on a drive or on the host.
 func (r *Result) add(name string, v record.Judgement) {
-	if rank(v.Verdict) > rank(r.Verdict) {
-		r.Verdict = []record.DriveVerdict{record.Healthy, record.Unjudged, record.Degraded, record.Severe}[rank(v.Verdict)]
+	counts := countsAs(v.Verdict)
+	if counts.Badness() > r.Verdict.Badness() {
+		r.Verdict = counts
 	}
-	if rank(v.Verdict) > rank(record.Healthy) {
+	if counts != record.Healthy {
 		r.Reasons = append(r.Reasons, name+" is "+report.DriveVerdict(v))
 	}
 }
@@ -85,18 +86,17 @@ func (r *Result) missing(why string) {
 	}
 }
 
-// rank orders verdicts from good to bad. Watch ranks as healthy: it either becomes a verdict or ends.
-func rank(v record.DriveVerdict) int {
+// countsAs returns what a verdict counts as. Watch counts as healthy: it either becomes a verdict or ends. An unknown verdict,
+// as of a newer daemon, is not known to be good.
+func countsAs(v record.DriveVerdict) record.DriveVerdict {
 	switch v {
-	case record.Severe:
-		return 3
-	case record.Degraded:
-		return 2
-	case record.Healthy, record.Watch:
-		return 0
+	case record.Watch:
+		return record.Healthy
+	case record.Healthy, record.Degraded, record.Severe:
+		return v
 	case record.Unjudged:
 	}
-	return 1 // an unknown verdict, as of a newer daemon, is not known to be good
+	return record.Unjudged
 }
 
 // count returns how many drives have a verdict.

@@ -11,6 +11,9 @@ const statesOfHealth = "One series for each state: 1 for the current state, 0 fo
 	"degraded (at least 1.2 times slower, or slow I/Os have become common), severe (about twice as slow, or it stalls or fails I/Os) or unknown (its current speed is not " +
 	"known)."
 
+// suspects lists the verdicts for which DriveVerdict.Suspects is true.
+const suspects = "watch, degraded or severe"
+
 // healthFamilies returns the families that describe the verdict on each drive and its evidence.
 func healthFamilies() []family[record.TargetStatus] {
 	judged := func(t record.TargetStatus) record.Judgement { return t.Judged() }
@@ -20,31 +23,31 @@ func healthFamilies() []family[record.TargetStatus] {
 				" A worn but fast drive is healthy: see ssdprobe_finding for all other problems.",
 			func(t record.TargetStatus, emit emit) { emitState(emit, t.Judged().Verdict) }),
 		metric("ssdprobe_drive_health_info", gauge, []string{"state", "scope", "witnesses", "source"},
-			"Evidence for the verdict on a drive, as labels. Always 1. Absent unless the verdict is watch, degraded or severe. scope is drive, or batch if drives of "+
+			"Evidence for the verdict on a drive, as labels. Always 1. Absent unless the verdict is "+suspects+". scope is drive, or batch if drives of "+
 				"its model on the node got slower together. witnesses lists what shows the problem: probes, traffic, stalls, errors. source is the probe with the worst "+
 				"ratio, or traffic.",
 			func(t record.TargetStatus, emit emit) {
-				if v := t.Judged(); blames(v) {
+				if v := t.Judged(); v.Verdict.Suspects() {
 					emit(1, string(v.Verdict), string(v.Scope), strings.Join(v.Witnesses, ","), v.Source)
 				}
 			}),
-		sinceFamily("ssdprobe_drive_health_since_timestamp_seconds", "Estimated time when the first problem of a drive began, in seconds since 1970. Absent unless its verdict is watch, degraded or severe.", judged),
+		sinceFamily("ssdprobe_drive_health_since_timestamp_seconds", "Estimated time when the first problem of a drive began, in seconds since 1970. Absent unless its verdict is "+suspects+".", judged),
 		metric("ssdprobe_drive_health_onset_timestamp_seconds", gauge, []string{"witness"},
 			"Estimated time when what a witness shows began, in seconds since 1970. witness is probes or traffic (slow I/O), stalls or errors. A drive that fails I/Os may "+
-				"become slow later. Absent unless the verdict is watch, degraded or severe.",
+				"become slow later. Absent unless the verdict is "+suspects+".",
 			func(t record.TargetStatus, emit emit) {
 				v := t.Judged()
 				for witness, began := range v.Onsets {
-					if blames(v) {
+					if v.Verdict.Suspects() {
 						emitTime(emit, began, witness)
 					}
 				}
 			}),
 		metric("ssdprobe_drive_health_attribution_info", gauge, []string{"condition", "from", "to"},
 			"A change of conditions at the time when the drive became slower, by its worst witness (the label source of ssdprobe_drive_health_info), as labels. Always 1. "+
-				"from and to are empty when unknown. Absent unless the verdict is watch, degraded or severe.",
+				"from and to are empty when unknown. Absent unless the verdict is "+suspects+".",
 			func(t record.TargetStatus, emit emit) {
-				if v := t.Judged(); blames(v) {
+				if v := t.Judged(); v.Verdict.Suspects() {
 					emitChanges(emit, v.Attribution)
 				}
 			}),
@@ -77,14 +80,14 @@ func hostFamilies() []family[record.Snapshot] {
 				"source is the probe with the worst ratio, or traffic. reason says why the verdict is unknown: few_drives, learning, few_rounds or no_rounds. It is empty otherwise.",
 			func(s record.Snapshot, emit emit) {
 				switch v := judged(s); {
-				case blames(v):
+				case v.Verdict.Suspects():
 					emit(1, string(v.Verdict), strings.Join(v.Witnesses, ","), v.Source, "")
 				case v.Unjudged != nil:
 					emit(1, string(v.Verdict), "", "", string(v.Unjudged.Reason))
 				}
 			}),
-		sinceFamily("ssdprobe_host_health_since_timestamp_seconds", "Estimated time when the host became slower, in seconds since 1970. Absent unless its verdict is watch, degraded or severe.", judged),
-	}, slowerFamilies("ssdprobe_host_health_slower_ratio", "How many times slower than before the host makes its drives. Absent unless its verdict is watch, degraded or severe, and if nothing was compared for an hour.", judged)...)
+		sinceFamily("ssdprobe_host_health_since_timestamp_seconds", "Estimated time when the host became slower, in seconds since 1970. Absent unless its verdict is "+suspects+".", judged),
+	}, slowerFamilies("ssdprobe_host_health_slower_ratio", "How many times slower than before the host makes its drives. Absent unless its verdict is "+suspects+", and if nothing was compared for an hour.", judged)...)
 }
 
 // slowerFamilies returns the families of a verdict's ratio and the bounds of its interval.
@@ -92,7 +95,7 @@ func slowerFamilies[T any](name, help string, judged func(T) record.Judgement) [
 	figure := func(name, help string, of func(record.Ratio) float64) family[T] {
 		return single(name, gauge, help, func(t T) (float64, bool) {
 			v := judged(t)
-			return of(v.RatioNow()), blames(v) && of(v.RatioNow()) > 0
+			return of(v.RatioNow()), v.Verdict.Suspects() && of(v.RatioNow()) > 0
 		})
 	}
 	absent := " bound of the 95 % confidence interval of " + name + ". Absent when " + name + " is absent, and while there are too few comparisons for an interval."
@@ -108,7 +111,7 @@ func sinceFamily[T any](name, help string, judged func(T) record.Judgement) fami
 	return single(name, gauge, help, func(t T) (float64, bool) {
 		v := judged(t)
 		at, known := moment(v.Since)
-		return at, known && blames(v)
+		return at, known && v.Verdict.Suspects()
 	})
 }
 
@@ -117,6 +120,3 @@ func emitState(emit emit, now record.DriveVerdict) {
 		emit(boolean(v == now), string(v))
 	}
 }
-
-// blames reports whether a verdict is watch or worse. Unlike DriveVerdict.Blames, it includes watch.
-func blames(v record.Judgement) bool { return v.Verdict.Badness() >= record.Watch.Badness() }

@@ -93,7 +93,7 @@ func (d Drive) name() string {
 func (f Fleet) hostBlocks(all bool) []document.Block {
 	t := document.Table{Names: []string{"host", "drives", "verdict", "slower", "since"}, Align: "lrlll"}
 	for _, h := range f.Hosts {
-		if all || h.Verdict.Badness() >= record.Watch.Badness() {
+		if all || h.Verdict.Suspects() {
 			t.Add(h.Place(), units.Count(h.Drives), string(h.Verdict), ratioText(h.Slower), f.sinceText(h.Since))
 		}
 	}

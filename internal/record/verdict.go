@@ -25,6 +25,9 @@ func DriveVerdicts() []DriveVerdict {
 // Blames reports whether the verdict says that the drive is slow or failing.
 func (v DriveVerdict) Blames() bool { return v == Degraded || v == Severe }
 
+// Suspects reports whether the verdict says that the drive is or may be slow or failing: watch or worse.
+func (v DriveVerdict) Suspects() bool { return v == Watch || v.Blames() }
+
 // Badness orders verdicts: a worse one has a greater number. Unjudged is worse than Healthy, because such a drive is
 // not known to be well.
 func (v DriveVerdict) Badness() int {

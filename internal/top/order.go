@@ -75,15 +75,12 @@ func (o Order) compare(a, b Row) int {
 // badness ranks verdicts, and puts a stall between watch and degraded. An unjudged drive ranks like a healthy
 // one.
 func badness(r Row) int {
-	rank := func(v record.DriveVerdict) int {
-		return 2 * max(0, slices.Index(record.DriveVerdicts(), v)-slices.Index(record.DriveVerdicts(), record.Healthy))
-	}
 	worst := 0
 	if v := r.verdict(); v != record.Unjudged {
-		worst = rank(v)
+		worst = max(0, 2*v.Badness())
 	}
 	if r.Stall != nil && r.Stall.Telling() {
-		worst = max(worst, rank(record.Degraded)-1)
+		worst = max(worst, 2*record.Degraded.Badness()-1)
 	}
 	return worst
 }

@@ -214,16 +214,14 @@ func (v *View) title(rows []Row, width int) Line {
 // Summary counts the devices with problems: "12 devices, 1 severe, 2 stalled".
 func Summary(rows []Row) string {
 	text := units.Plural(len(rows), "device")
-	verdicts := record.DriveVerdicts()
-	slices.Reverse(verdicts)
-	for _, verdict := range verdicts {
+	for _, verdict := range []record.DriveVerdict{record.Severe, record.Degraded} {
 		n := 0
 		for _, r := range rows {
 			if r.verdict() == verdict {
 				n++
 			}
 		}
-		if n > 0 && verdict.Blames() {
+		if n > 0 {
 			text += fmt.Sprintf(", %d %s", n, verdict)
 		}
 	}
