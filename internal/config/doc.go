@@ -2,7 +2,7 @@
 //
 // It owns the keys of the file, their units and limits, and the text forms of sizes, durations and ratios, which the
 // command line uses too. Values are stored in the types of the packages that use them (drift.Settings, admit.Limits,
-// device.Rule). These packages also define the defaults.
+// device.Rule). These packages define the defaults of theirs; Default (config.go) has all others.
 //
 // The form (form.go) is a table of all keys with their limits and help. It is used to read, check and write the file.
 // `make generate` makes deploy/ssdprobe.yaml, the schema of the chart's values and docs/configuration.md from it

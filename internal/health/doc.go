@@ -6,9 +6,9 @@
 // sleeps) and what its answers mean: record.Health, conditions, and warnings in words. It
 // changes nothing on a drive. It does not carry over old values: a reading that failed has none.
 //
-//	sources := health.Sources(fs, devices)
-//	c := health.NewController(fs, "nvme0", health.Node("/dev/nvme0"))
-//	h, err := c.Read(ctx, 20*time.Second, health.NamespaceIDs(fs, devices))
-//	var recent health.Recent // of all readings
-//	for _, w := range recent.Warnings(h) { … }
+//	for _, source := range health.Sources(fs, devices) {
+//		reader, err := health.NewReader(fs, source, "/dev") // nil if there is nothing to read
+//		…
+//		reading, err := reader.Read(ctx) // health and warnings
+//	}
 package health

@@ -7,6 +7,7 @@
 // that is due is returned, and returned again later if it could not be written.
 //
 //	r := recorder.New(recorder.Options{Clock: recorder.SystemClock()})
+//	r.Switch(true)
 //	r.Take(second, host)                        // once a second
 //	r.Trigger(record.Trigger{…}, 3*time.Second) // what happened three seconds ago
 //	for _, due := range r.Due() {

@@ -8,5 +8,5 @@
 // independent of a terminal; a Screen is the terminal.
 //
 //	source := top.NewSource(top.Options{Host: host, Node: "stor-07", Interval: time.Second})
-//	err := source.Run(ctx, func(s top.Sample) { lines := top.Table(s, 80); … })
+//	err := source.Run(ctx, func(s top.Sample) { head, lines := top.Table(s.Devices, 80); … })
 package top
