@@ -191,10 +191,11 @@ type output string
 const (
 	outputText output = "text"
 	outputJSON output = "json"
-	outputHTML output = "html" // only for runs and recordings
-
-	outputCSV      output = "csv"      // only for runs and the fleet
-	outputMarkdown output = "markdown" // only for runs
+	// Only some commands have these.
+	outputHTML     output = "html"
+	outputCSV      output = "csv"
+	outputMarkdown output = "markdown"
+	outputJSONL    output = "jsonl"
 )
 
 // addOutput adds the flag for the output format: text, JSON or one of more.

@@ -25,8 +25,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/replay"
 )
 
-const outputJSONL output = "jsonl"
-
 // replayOptions are the flags of drift replay.
 type replayOptions struct {
 	prometheus, device, instance, cluster, model, probe, start, end, step, utilisation string
