@@ -11,6 +11,11 @@
 //     blocks one thread and delays no other target.
 //   - storage: the state directory, behind a guard.
 //   - keeper: the health of the drives.
+//   - judging: the judge of the node, to which the watches and the sampler of the traffic bring what they have measured.
+//   - flight: the flight recorder and its recordings.
+//   - timed: the eBPF programs that time the I/O of applications.
+//   - configFile: the configuration file and its reloads.
+//   - permits and nodeStatus: what the daemon asks and tells Kubernetes.
 //
 // Their state is copied into a record.Snapshot on request, which never touches a device.
 package daemon

@@ -8,7 +8,9 @@
 //     no drive is (together.go).
 //   - A drive that is far slower than others of its model and size is found by its level, from its first hours on
 //     (level.go): by its probes, and by its traffic where the work is alike (likework.go).
-//   - Probes and traffic are two witnesses. Their evidence makes one verdict for each drive (verdict.go).
+//   - Probes and traffic are two witnesses (witness.go). Their evidence makes one verdict for each drive (verdict.go). It takes
+//     more for severe (severe.go). Stalls and errors are witnesses, too (trouble.go).
+//   - A verdict that comes and goes is one finding (recurrence.go).
 //
 // The package is pure: no clock, no files, no logging. The daemon and the replay of histories use it in the same way.
 //

@@ -44,7 +44,7 @@ type kind struct {
 func (d Drive) kind() kind { return kind{d.Model, d.SizeBytes, d.Rotational, d.Group} }
 
 // Traffic is the name of the source that is the drive's own traffic. All other sources are probes.
-const Traffic = "traffic"
+const Traffic = record.SourceTraffic
 
 // FewIOs is how many I/Os of a kind a Sample needs to have their latency. Fewer say too little about what an I/O
 // takes.

@@ -55,16 +55,6 @@ type Event struct {
 	Drift *drift.Event
 }
 
-// witness returns the kind of I/O that a source looks at. Sources that look at the same I/O are one witness.
-func (s *source) witness() string { return witnessOf(s.name) }
-
-func witnessOf(source string) string {
-	if source == Traffic {
-		return record.WitnessTraffic
-	}
-	return record.WitnessProbes
-}
-
 // tell queues events of a source for Advance.
 func (n *Node) tell(s *source, events []drift.Event) {
 	for _, e := range events {
@@ -121,7 +111,7 @@ const hostLearns = 24 * time.Hour
 // mayBeHost reports whether a nightly job may explain how slow the drive is, because it is not known yet what the host
 // does usually. It explains neither stalls and errors nor what no job does.
 func (d *drive) mayBeHost(v record.Judgement, now time.Time) bool {
-	if slices.Contains(v.Witnesses, record.WitnessStalls) || slices.Contains(v.Witnesses, record.WitnessErrors) || v.Ratio.Ratio >= certainRatio {
+	if slices.ContainsFunc(v.Witnesses, func(w string) bool { return !record.OfSpeed(w) }) || v.Ratio.Ratio >= certainRatio {
 		return false
 	}
 	physical := map[string]bool{}
@@ -277,12 +267,11 @@ func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record
 	if !slices.Contains(v.Witnesses, s.witness()) && state != record.Watch {
 		v.Witnesses = append(v.Witnesses, s.witness())
 	}
-	rank := func(x record.DriveVerdict) int { return slices.Index(record.DriveVerdicts(), x) }
 	better := ratio.Ratio > v.Ratio.Ratio
 	if (unjudged == nil) != (v.Unjudged == nil) {
 		better = unjudged == nil
 	}
-	if rank(state) > rank(v.Verdict) || state == v.Verdict && better {
+	if state.Badness() > v.Verdict.Badness() || state == v.Verdict && better {
 		v.Verdict, v.Ratio, v.Source, v.Unjudged = state, ratio, s.name, unjudged
 	}
 	v.Began(s.witness(), since)

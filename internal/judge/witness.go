@@ -7,6 +7,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
+// witness returns the kind of I/O that a source looks at. Sources that look at the same I/O are one witness.
+func (s *source) witness() string { return witnessOf(s.name) }
+
+func witnessOf(source string) string {
+	if source == Traffic {
+		return record.WitnessTraffic
+	}
+	return record.WitnessProbes
+}
+
 // lately is the maximum age of the last round of a source that says something about now. Where rounds are rare, it is two
 // of its blocks.
 const lately = 15 * time.Minute

@@ -8,7 +8,7 @@ import (
 // DriveVerdict is the verdict on a whole drive or host.
 type DriveVerdict string
 
-// The verdicts, from best to worst, and Unjudged.
+// The verdicts.
 const (
 	Healthy  DriveVerdict = "healthy"
 	Watch    DriveVerdict = "watch"    // a suspicion, or a drift too small to matter
@@ -17,9 +17,10 @@ const (
 	Unjudged DriveVerdict = "unknown"  // nothing was compared
 )
 
-// DriveVerdicts lists all verdicts.
+// DriveVerdicts lists all verdicts, from best to worst. Unjudged is worse than Healthy, because such a drive is not known to
+// be well.
 func DriveVerdicts() []DriveVerdict {
-	return []DriveVerdict{Unjudged, Healthy, Watch, Degraded, Severe}
+	return []DriveVerdict{Healthy, Unjudged, Watch, Degraded, Severe}
 }
 
 // Blames reports whether the verdict says that the drive is slow or failing.
@@ -28,11 +29,8 @@ func (v DriveVerdict) Blames() bool { return v == Degraded || v == Severe }
 // Suspects reports whether the verdict says that the drive is or may be slow or failing: watch or worse.
 func (v DriveVerdict) Suspects() bool { return v == Watch || v.Blames() }
 
-// Badness orders verdicts: a worse one has a greater number. Unjudged is worse than Healthy, because such a drive is
-// not known to be well.
-func (v DriveVerdict) Badness() int {
-	return slices.Index([]DriveVerdict{Healthy, Unjudged, Watch, Degraded, Severe}, v)
-}
+// Badness is the place of a verdict in DriveVerdicts: a worse one has a greater number.
+func (v DriveVerdict) Badness() int { return slices.Index(DriveVerdicts(), v) }
 
 // Scope says what is slow.
 type Scope string

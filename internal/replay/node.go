@@ -244,8 +244,7 @@ func (n *node) end() *Report {
 		n.report.Drives = append(n.report.Drives, d.report)
 	}
 	slices.SortStableFunc(n.report.Drives, func(a, b DriveReport) int {
-		rank := func(d DriveReport) int { return slices.Index(record.DriveVerdicts(), d.Verdict.Verdict) }
-		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(b.Verdict.Ratio, a.Verdict.Ratio), cmp.Compare(a.Drive, b.Drive))
+		return cmp.Or(cmp.Compare(b.Verdict.Verdict.Badness(), a.Verdict.Verdict.Badness()), cmp.Compare(b.Verdict.Ratio, a.Verdict.Ratio), cmp.Compare(a.Drive, b.Drive))
 	})
 	return &n.report
 }

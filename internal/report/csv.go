@@ -55,7 +55,7 @@ func CSV(w io.Writer, documents ...Document) error {
 func WriteCSV(w io.Writer, rows [][]string) error {
 	for _, row := range rows {
 		for i, cell := range row {
-			if row[i] = printable.Text(cell); cell != "" && strings.ContainsRune("=+-@", rune(row[i][0])) {
+			if row[i] = printable.Text(cell); isFormula(row[i]) {
 				row[i] = "'" + row[i]
 			}
 		}
@@ -64,6 +64,15 @@ func WriteCSV(w io.Writer, rows [][]string) error {
 		return fmt.Errorf("write CSV: %w", err)
 	}
 	return nil
+}
+
+// isFormula reports whether a spreadsheet would evaluate a cell. It leaves negative numbers as they are.
+func isFormula(cell string) bool {
+	if cell == "" || !strings.ContainsRune("=+-@", rune(cell[0])) {
+		return false
+	}
+	_, err := strconv.ParseFloat(cell, 64)
+	return cell[0] != '-' || err != nil
 }
 
 // runColumns returns the columns in their order.
