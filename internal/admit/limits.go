@@ -21,22 +21,28 @@ type Limits struct {
 	MaxIOPressure *float64
 }
 
-// The limits that this package applies by itself.
+// The limits that this package applies by itself, where the user says auto.
 const (
-	// maxUtilisation applies to hard disks, which do one thing at a time, and before full
+	// AutoUtilisation applies to hard disks, which do one thing at a time, and before full
 	// runs. For a drive with parallel queues, busy time says nothing: one I/O at a time keeps
 	// it busy.
-	maxUtilisation = 0.8
-	// maxInFlight limits the mean. It applies only while the device does at least mostWork (a
+	AutoUtilisation = 0.8
+	// AutoInFlight limits the mean. It applies only while the device does at least AutoWork (a
 	// share of the most work it was seen to do). Below that, I/Os are in flight because the
 	// device is slow, which is what the rounds must measure.
-	maxInFlight = 32
-	mostWork    = 0.75
-	// maxIOPressure applies only if the device contributes to the pressure: if more I/Os than
-	// inFlightUnderStress are in flight on it on average. A single reader alone causes a
+	AutoInFlight = 32
+	AutoWork     = 0.75
+	// AutoIOPressure applies only if the device contributes to the pressure: if more I/Os than
+	// AutoStressed are in flight on it on average. A single reader alone causes a
 	// pressure of nearly 100 %.
-	maxIOPressure       = 0.6
-	inFlightUnderStress = 4
+	AutoIOPressure = 0.6
+	AutoStressed   = 4
+)
+
+// ForcedIOs and ForcedWarmupIOs limit the I/Os of a round that is forced on a busy device.
+const (
+	ForcedIOs       = 32
+	ForcedWarmupIOs = 8
 )
 
 // Unlimited returns limits that admit everything.
@@ -48,13 +54,13 @@ func Unlimited() Limits {
 // package's own limits then hold unconditionally.
 func (l Limits) ForRun() Limits {
 	if l.MaxUtilisation == nil {
-		l.MaxUtilisation = new(maxUtilisation)
+		l.MaxUtilisation = new(AutoUtilisation)
 	}
 	if l.MaxInFlight == nil {
-		l.MaxInFlight = new(int64(maxInFlight))
+		l.MaxInFlight = new(int64(AutoInFlight))
 	}
 	if l.MaxIOPressure == nil {
-		l.MaxIOPressure = new(maxIOPressure)
+		l.MaxIOPressure = new(AutoIOPressure)
 	}
 	return l
 }
@@ -117,16 +123,16 @@ func (l Limits) left(load record.Load, work float64, spins bool) error {
 		inFlight = float64(load.InFlight)
 	}
 	switch {
-	case l.MaxUtilisation == nil && spins && load.Utilisation > maxUtilisation:
-		return busyByUs(textUtilisation, 100*load.Utilisation, 100*maxUtilisation)
-	case work < mostWork:
+	case l.MaxUtilisation == nil && spins && load.Utilisation > AutoUtilisation:
+		return busyByUs(textUtilisation, 100*load.Utilisation, 100*AutoUtilisation)
+	case work < AutoWork:
 		return nil
-	case l.MaxInFlight == nil && inFlight > maxInFlight:
+	case l.MaxInFlight == nil && inFlight > AutoInFlight:
 		return busyByUs("others keep %.0f I/Os in flight, above the limit of %d, and the device does %.0f %% of the most work that it was seen to do",
-			inFlight, maxInFlight, 100*work)
-	case l.MaxIOPressure == nil && load.IOPressure > maxIOPressure && inFlight > inFlightUnderStress:
+			inFlight, AutoInFlight, 100*work)
+	case l.MaxIOPressure == nil && load.IOPressure > AutoIOPressure && inFlight > AutoStressed:
 		return busyByUs(textPressure+", and others keep %.0f I/Os in flight on this device",
-			100*load.IOPressure, 100*maxIOPressure, inFlight)
+			100*load.IOPressure, 100*AutoIOPressure, inFlight)
 	}
 	return nil
 }

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"fmt"
 	"net"
 	"strconv"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/recorder"
@@ -112,10 +114,11 @@ func probeForm(p *record.Probe) field {
 
 func (a *Admission) form() section {
 	return section{
-		{"max_utilisation", auto(&a.MaxUtilisation, within(ratio(nil).as("ratio of time"), 0, 1)), `Skip a round if others keep the device busy for more than this share of the time. auto is 0.8 on hard disks and before full runs. It sets no limit for probes of other devices, because busy time says nothing about a drive that serves many I/Os at a time. A value that you set here, or in the next two keys, always applies: to all devices, and to forced rounds.`},
-		{"max_in_flight", auto(&a.MaxInFlight, atLeast(count[int64](nil).as("number of I/Os"), 0)), `Skip a round if others have more I/Os than this in flight. auto is a mean of 32. For probes, it applies only while the device does at least 75 % of the most work that it was seen to do, so that a slow drive is still measured.`},
-		{"max_io_pressure", auto(&a.MaxIOPressure, within(ratio(nil).as("ratio of time"), 0, 1)), `Skip a round if tasks of this host wait for I/O for more than this share of the time (/proc/pressure/io). auto is 0.6. For probes, it applies only to devices that do at least 75 % of the most work that they were seen to do and on which others keep more than 4 I/Os in flight, so that a slow drive does not stop the probes of other drives.`},
-		{"forced_interval", duration(&a.ForcedInterval), `After this time without a round, a probe runs a small one even if the device is busy: at most 32 I/Os, and 8 to warm up. Such rounds are marked as loaded and not compared with the baseline. Hard disks, sleeping drives and drives that hang get none. A limit that you set above still applies. 0s turns them off.`},
+		{"max_utilisation", auto(&a.MaxUtilisation, within(ratio(nil).as("ratio of time"), 0, 1)), fmt.Sprintf(`Skip a round if others keep the device busy for more than this share of the time. auto is %.1f on hard disks and before full runs. It sets no limit for probes of other devices, because busy time says nothing about a drive that serves many I/Os at a time. A value that you set here, or in the next two keys, always applies: to all devices, and to forced rounds.`, admit.AutoUtilisation)},
+		{"max_in_flight", auto(&a.MaxInFlight, atLeast(count[int64](nil).as("number of I/Os"), 0)), fmt.Sprintf(`Skip a round if others have more I/Os than this in flight. auto is a mean of %d. For probes, it applies only while the device does at least %.0f %% of the most work that it was seen to do, so that a slow drive is still measured.`, admit.AutoInFlight, 100*admit.AutoWork)},
+		{"max_io_pressure", auto(&a.MaxIOPressure, within(ratio(nil).as("ratio of time"), 0, 1)), fmt.Sprintf(`Skip a round if tasks of this host wait for I/O for more than this share of the time (/proc/pressure/io). auto is %.1f. For probes, it applies only to devices that do at least %.0f %% of the most work that they were seen to do and on which others keep more than %d I/Os in flight, so that a slow drive does not stop the probes of other drives.`,
+			admit.AutoIOPressure, 100*admit.AutoWork, admit.AutoStressed)},
+		{"forced_interval", duration(&a.ForcedInterval), fmt.Sprintf(`After this time without a round, a probe runs a small one even if the device is busy: at most %d I/Os, and %d to warm up. Such rounds are marked as loaded and not compared with the baseline. Hard disks, sleeping drives and drives that hang get none. A limit that you set above still applies. 0s turns them off.`, admit.ForcedIOs, admit.ForcedWarmupIOs)},
 		{"max_cpu_wait", atStart{within(ratio(&a.MaxCPUWait).as("ratio of time"), 0, 1)}, `Discard a round that waited for a CPU for more than this share of its time, because it measured the CPU. It is shown as disturbed.`},
 		{"write_budget_per_day", atLeast(size(&a.WriteBytesPerDay).as("size a day"), 0), `How much all write probes together may write to one file in a day on average, to limit wear. Files on the same drive have a budget each. What was not used may be used the next day, so a day may have twice as much. The probes have equal shares, and a restart does not renew the budget. Rounds beyond it are skipped, spread over the day. 0 stops write probes.`},
 		{"confirmations_per_hour", within(count(&a.ConfirmationsPerHour).as("number of rounds"), 0, 120), `How many rounds may run out of turn on one target in an hour. They confirm or refute a suspicion within a minute, on the suspected drive and on others of the node. None run in quiet hours, they wait for a scheduled run to end, and the limits and the write budget apply to them. 0 turns them off.`},

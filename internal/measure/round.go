@@ -27,15 +27,9 @@ type Round struct {
 	Overdue bool
 }
 
-const (
-	// smallIOs and smallWarmup limit the I/Os of a round on a busy device.
-	smallIOs    = 32
-	smallWarmup = 8
-)
-
 // small returns p with its I/Os reduced to what a busy device may be asked for.
 func small(p record.Probe) record.Probe {
-	p.IOs, p.WarmupIOs = min(p.IOs, smallIOs), min(p.WarmupIOs, smallWarmup)
+	p.IOs, p.WarmupIOs = min(p.IOs, admit.ForcedIOs), min(p.WarmupIOs, admit.ForcedWarmupIOs)
 	p.QueueDepth = min(p.QueueDepth, p.IOs)
 	return p
 }
