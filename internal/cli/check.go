@@ -122,8 +122,8 @@ func unanswered(address string, err error) error {
 }
 
 // freshFor is the greatest age of the last round for which stored results hold while no daemon runs: it may be
-// restarting. The daemon stores every ten minutes and when it ends.
-const freshFor = 15 * time.Minute
+// restarting, and has stored them within state.SavedEvery.
+const freshFor = state.SavedEvery + 5*time.Minute
 
 // checkStored returns the result from what a daemon stored that is not running now.
 func (a *app) checkStored(c config.Config, address string, targets []string) (check.Result, error) {

@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// saveEvery limits how much learning a crash can lose.
-	saveEvery = 10 * time.Minute
 	// firstSave is how soon after the start the state is saved for the first time.
 	firstSave = 30 * time.Second
 	// saveBytes limits how many written bytes a crash can leave uncounted.
@@ -39,7 +37,7 @@ type savePoint struct {
 // restore restores the stored state of the target. State that is not valid is set aside and learned anew. State that
 // cannot be read is kept: see unread.
 func (w *watch) restore(now time.Time) {
-	w.saved.at = now.Add(firstSave - saveEvery)
+	w.saved.at = now.Add(firstSave - state.SavedEvery)
 	kept, found, err := w.shared.state.Target(w.spec.ID)
 	if err != nil {
 		w.shared.state.report(w.spec.ID, err)
@@ -162,7 +160,7 @@ func (w *watch) keptAtAnyTime() state.Target {
 // saveWhenDue saves the state when there is news worth saving, and otherwise periodically.
 func (w *watch) saveWhenDue(ctx context.Context, now bool) {
 	now = w.news.Swap(false) || now
-	if now || time.Since(w.saved.at) >= saveEvery || w.saved.written >= saveBytes {
+	if now || time.Since(w.saved.at) >= state.SavedEvery || w.saved.written >= saveBytes {
 		w.save(ctx, saveTimeout)
 	}
 }
@@ -175,7 +173,7 @@ func (w *watch) save(ctx context.Context, timeout time.Duration) {
 	err := w.shared.state.saveTarget(ctx, timeout, w.kept())
 	w.shared.state.report(w.spec.ID, err)
 	if err != nil {
-		w.saved.at = w.saved.at.Add(firstSave - saveEvery) // retry soon
+		w.saved.at = w.saved.at.Add(firstSave - state.SavedEvery) // retry soon
 	}
 }
 

@@ -52,12 +52,12 @@ func (d *Daemon) saveNode(timeout time.Duration) {
 
 // judgeOn judges the blocks that have ended while no round ends, and saves the state of the node, until ctx ends.
 func (d *Daemon) judgeOn(ctx context.Context) error {
-	saved := time.Now().Add(firstSave - saveEvery)
+	saved := time.Now().Add(firstSave - state.SavedEvery)
 	for ctx.Err() == nil {
 		schedule.Pause(ctx, judgeEvery)
 		events, news := d.shared.judging.advance()
 		d.tellJudged(events)
-		if news || time.Since(saved) >= saveEvery {
+		if news || time.Since(saved) >= state.SavedEvery {
 			saved = time.Now()
 			d.saveNode(saveTimeout)
 		}

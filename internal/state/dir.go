@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
@@ -22,6 +23,9 @@ const (
 	kindRecordings   = "recordings"
 	kindHistories    = "histories"
 )
+
+// SavedEvery is how often a daemon stores what it has learned, besides when it ends: a crash can lose no more than that.
+const SavedEvery = 10 * time.Minute
 
 // Dir is a state directory. Several goroutines may use it concurrently, for different values.
 type Dir struct{ *store.Store }
