@@ -63,6 +63,47 @@ function(config) {
     },
 
     {
+      alert: 'SsdprobeTemperatureAboveLimit',
+      // At this temperature a drive may switch itself off.
+      expr: |||
+        (max by (cluster, job, instance, device, id, controller) (increase(ssdprobe_nvme_critical_temperature_seconds_total[1h])) > 0)
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      |||,
+      'for': '1m',
+      keep_firing_for: '15m',
+      labels: { severity: 'critical' },
+      annotations: {
+        summary: 'A drive is far too hot.',
+        description: text.drive + |||
+          is far too hot: controller {{ $labels.controller }} has been above its critical temperature for {{ $value | humanizeDuration }} of the last hour.
+          {{- range printf "max(ssdprobe_nvme_temperature_celsius{cluster=%q,instance=%q,id=%q,controller=%q})"
+          $labels.cluster $labels.instance $labels.id $labels.controller | query }}
+          Its hottest sensor is at {{ .Value }} °C now.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeTemperatureAboveLimit',
+      expr: |||
+        (max by (cluster, job, instance, device, id, controller) (increase(ssdprobe_nvme_warning_temperature_seconds_total[1h])) >= %(hotSeconds)d)
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '5m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive is too hot.',
+        description: text.drive + |||
+          is too hot: controller {{ $labels.controller }} has been above its warning temperature for {{ $value | humanizeDuration }} of the last hour.
+          {{- range printf "max(ssdprobe_nvme_temperature_celsius{cluster=%q,instance=%q,id=%q,controller=%q})"
+          $labels.cluster $labels.instance $labels.id $labels.controller | query }}
+          Its hottest sensor is at {{ .Value }} °C now.{{ end }}
+        |||,
+      },
+    },
+
+    {
       alert: 'SsdprobeCriticalWarning',
       // Also of a drive that no longer answers, unless health is switched off.
       expr: |||
@@ -162,47 +203,6 @@ function(config) {
     },
 
     // The limits are the drive's own: it counts the time that it spent above them.
-    {
-      alert: 'SsdprobeTemperatureAboveLimit',
-      expr: |||
-        (max by (cluster, job, instance, device, id, controller) (increase(ssdprobe_nvme_warning_temperature_seconds_total[1h])) >= %(hotSeconds)d)
-        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
-      'for': '5m',
-      keep_firing_for: '15m',
-      labels: { severity: 'warning' },
-      annotations: {
-        summary: 'A drive is too hot.',
-        description: text.drive + |||
-          is too hot: controller {{ $labels.controller }} has been above its warning temperature for {{ $value | humanizeDuration }} of the last hour.
-          {{- range printf "max(ssdprobe_nvme_temperature_celsius{cluster=%q,instance=%q,id=%q,controller=%q})"
-          $labels.cluster $labels.instance $labels.id $labels.controller | query }}
-          Its hottest sensor is at {{ .Value }} °C now.{{ end }}
-        |||,
-      },
-    },
-
-    {
-      alert: 'SsdprobeTemperatureAboveLimit',
-      // At this temperature a drive may switch itself off.
-      expr: |||
-        (max by (cluster, job, instance, device, id, controller) (increase(ssdprobe_nvme_critical_temperature_seconds_total[1h])) > 0)
-        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      |||,
-      'for': '1m',
-      keep_firing_for: '15m',
-      labels: { severity: 'critical' },
-      annotations: {
-        summary: 'A drive is far too hot.',
-        description: text.drive + |||
-          is far too hot: controller {{ $labels.controller }} has been above its critical temperature for {{ $value | humanizeDuration }} of the last hour.
-          {{- range printf "max(ssdprobe_nvme_temperature_celsius{cluster=%q,instance=%q,id=%q,controller=%q})"
-          $labels.cluster $labels.instance $labels.id $labels.controller | query }}
-          Its hottest sensor is at {{ .Value }} °C now.{{ end }}
-        |||,
-      },
-    },
-
     {
       alert: 'SsdprobeInterruptsRemote',
       expr: |||

@@ -13,36 +13,6 @@ function(config) {
   name: 'ssdprobe-measurement',
   rules: [
     {
-      alert: 'SsdprobeProbeFailing',
-      // One failed round is not enough; three of one probe within half an hour are. A busy drive has
-      // only two rounds in half an hour, so three within an hour are enough if none was good.
-      expr: |||
-        max by (cluster, job, instance, device, id) (
-            sum by (cluster, job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[30m])) > %(failedRounds)d - 0.5
-          or
-            sum by (cluster, job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[1h])) > %(failedRounds)d - 0.5
-            unless on (cluster, job, instance, id, probe) increase(ssdprobe_probe_rounds_total{outcome="ok"}[1h]) > 0
-        )
-        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
-      'for': '5m',
-      keep_firing_for: '10m',
-      labels: { severity: 'warning' },
-      annotations: {
-        summary: 'I/Os on a drive fail.',
-        description: text.drive + |||
-          fails: in the last hour at least {{ printf "%.0f" $value }} rounds of a probe failed or did not end in time.
-          {{- range printf "sum by (errno) (ssdprobe_probe_errors_total{cluster=%q,instance=%q,id=%q})"
-          $labels.cluster $labels.instance $labels.id | query | sortByLabel "errno" }}
-          {{ .Labels.errno }}: {{ printf "%.0f" .Value }} I/Os since ssdprobe started.{{ end }}
-          {{- with printf "floor(max(ssdprobe_probe_last_success_timestamp_seconds{cluster=%q,instance=%q,id=%q}))"
-          $labels.cluster $labels.instance $labels.id | query }}
-          The last good round was at {{ . | first | value | humanizeTimestamp }}.{{ end }}
-        |||,
-      },
-    },
-
-    {
       alert: 'SsdprobeProbeStuck',
       expr: stuck('unless'),
       'for': '1m',
@@ -70,6 +40,36 @@ function(config) {
           gets no I/O: a round began {{ $value | humanizeDuration }} ago and has not ended, and nothing is in
           flight. A volume is suspended, a format or another command keeps the queue frozen, or a
           limit of the cgroup holds the I/O back.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeProbeFailing',
+      // One failed round is not enough; three of one probe within half an hour are. A busy drive has
+      // only two rounds in half an hour, so three within an hour are enough if none was good.
+      expr: |||
+        max by (cluster, job, instance, device, id) (
+            sum by (cluster, job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[30m])) > %(failedRounds)d - 0.5
+          or
+            sum by (cluster, job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[1h])) > %(failedRounds)d - 0.5
+            unless on (cluster, job, instance, id, probe) increase(ssdprobe_probe_rounds_total{outcome="ok"}[1h]) > 0
+        )
+        * on (cluster, job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '5m',
+      keep_firing_for: '10m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'I/Os on a drive fail.',
+        description: text.drive + |||
+          fails: in the last hour at least {{ printf "%.0f" $value }} rounds of a probe failed or did not end in time.
+          {{- range printf "sum by (errno) (ssdprobe_probe_errors_total{cluster=%q,instance=%q,id=%q})"
+          $labels.cluster $labels.instance $labels.id | query | sortByLabel "errno" }}
+          {{ .Labels.errno }}: {{ printf "%.0f" .Value }} I/Os since ssdprobe started.{{ end }}
+          {{- with printf "floor(max(ssdprobe_probe_last_success_timestamp_seconds{cluster=%q,instance=%q,id=%q}))"
+          $labels.cluster $labels.instance $labels.id | query }}
+          The last good round was at {{ . | first | value | humanizeTimestamp }}.{{ end }}
         |||,
       },
     },

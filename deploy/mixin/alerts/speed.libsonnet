@@ -84,6 +84,14 @@ local hostSlower(config, state, severity) = {
 function(config) {
   name: 'ssdprobe-speed',
   rules: [
+    // An alert stands before those that it silences: Prometheus evaluates and sends them in this order. A description takes
+    // milliseconds, so those of thousands of drives may take longer than Alertmanager waits, and it would tell of each drive.
+    hostSlower(config, 'severe', config.severeSeverity),
+    hostSlower(config, 'degraded', 'warning'),
+
+    batchSlower('severe', config.severeSeverity, batch('degraded|severe') + 'and\n' + batch('severe')),
+    batchSlower('degraded', 'warning', batch('degraded|severe') + 'unless\n' + batch('severe')),
+
     {
       alert: 'SsdprobeDriveSevere',
       expr: drive('severe'),
@@ -107,12 +115,6 @@ function(config) {
         description: text.drive + 'is degraded' + evidence,
       },
     },
-
-    hostSlower(config, 'severe', config.severeSeverity),
-    hostSlower(config, 'degraded', 'warning'),
-
-    batchSlower('severe', config.severeSeverity, batch('degraded|severe') + 'and\n' + batch('severe')),
-    batchSlower('degraded', 'warning', batch('degraded|severe') + 'unless\n' + batch('severe')),
 
     {
       alert: 'SsdprobeDriveSlowerThanPeers',

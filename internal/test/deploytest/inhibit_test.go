@@ -299,33 +299,78 @@ func TestALostJobIsToldBeforeItsNodes(t *testing.T) {
 	assert.LessOrEqual(t, lost, node)
 }
 
-// Alerts, labels and states in the rules have to exist: a rule with a typo inhibits nothing.
-func TestInhibitRulesNameWhatIsThere(t *testing.T) {
+// inhibition is one of the inhibit rules.
+type inhibition struct {
+	Source []string `yaml:"source_matchers"`
+	Target []string `yaml:"target_matchers"`
+	Equal  []string `yaml:"equal"`
+}
+
+func inhibitions(t *testing.T) []inhibition {
+	t.Helper()
 	data, err := os.ReadFile(inhibitRules())
 	require.NoError(t, err)
 	var file struct {
-		Rules []struct {
-			Source []string `yaml:"source_matchers"`
-			Target []string `yaml:"target_matchers"`
-			Equal  []string `yaml:"equal"`
-		} `yaml:"inhibit_rules"`
+		Rules []inhibition `yaml:"inhibit_rules"`
 	}
 	require.NoError(t, yaml.Unmarshal(data, &file))
 	require.NotEmpty(t, file.Rules)
+	return file.Rules
+}
+
+func inhibitMatcher() *regexp.Regexp { return regexp.MustCompile(`^(\w+) (=~?) "?([^"]*?)"?$`) }
+
+// mayMatch reports whether alerts of a rule may match: labels that its expression gives may have any value.
+func (r rule) mayMatch(matchers []string) bool {
+	for _, m := range matchers {
+		parts := inhibitMatcher().FindStringSubmatch(m)
+		value, fixed := r.Labels[parts[1]], r.Labels[parts[1]] != ""
+		if parts[1] == "alertname" {
+			value, fixed = r.Alert, true
+		}
+		if fixed && !regexp.MustCompile("^(?:"+parts[3]+")$").MatchString(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// Alertmanager has to know an alert before those that it silences. Prometheus evaluates the rules of a group in order, and
+// sends the alerts of each before it evaluates the next. The descriptions of thousands of drives may take it longer than
+// Alertmanager waits.
+func TestAnAlertStandsBeforeThoseThatItSilences(t *testing.T) {
+	pairs := 0
+	for _, g := range readRules(t, "alerts.yaml").Groups {
+		for _, i := range inhibitions(t) {
+			for at, source := range g.Rules {
+				for before, target := range g.Rules[:at] {
+					if !source.mayMatch(i.Source) || slices.Contains(i.Equal, "alertname") && source.Alert != target.Alert {
+						continue
+					}
+					pairs++
+					assert.False(t, target.mayMatch(i.Target), "%s: %s (rule %d) silences %s (rule %d)", g.Name, source.Alert, at, target.Alert, before)
+				}
+			}
+		}
+	}
+	assert.Positive(t, pairs)
+}
+
+// Alerts, labels and states in the rules have to exist: a rule with a typo inhibits nothing.
+func TestInhibitRulesNameWhatIsThere(t *testing.T) {
 	names := map[string]bool{}
 	for _, a := range rules(t, "alerts.yaml") {
 		names[a.Alert] = true
 	}
-	matcher := regexp.MustCompile(`^(\w+) (=~?) "?([^"]*?)"?$`)
 	known := map[string]bool{"alertname": true}
 	for _, f := range firedInTests(t) {
 		for label := range f.Labels {
 			known[label] = true
 		}
 	}
-	for _, r := range file.Rules {
+	for _, r := range inhibitions(t) {
 		for _, m := range slices.Concat(r.Source, r.Target) {
-			parts := matcher.FindStringSubmatch(m)
+			parts := inhibitMatcher().FindStringSubmatch(m)
 			require.NotNil(t, parts, m)
 			assert.True(t, known[parts[1]], "no alert has the label %s", parts[1])
 			if parts[1] != "alertname" {
