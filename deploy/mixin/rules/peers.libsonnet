@@ -73,7 +73,7 @@ function(config) {
     // How many times slower a drive is than the median of its peers: those with its
     // firmware, or all peers if these are too few. So a slow firmware is one finding about
     // the firmware. There is no series with fewer than four drives of the model. The median is chosen for each
-    // firmware, not for each drive: that takes Prometheus less than half of the memory in a large fleet.
+    // firmware, not for each drive: in a large fleet, that allocates less than half as much.
     {
       record: 'device:ssdprobe_probe_level_seconds:vs_peers',
       expr: |||
