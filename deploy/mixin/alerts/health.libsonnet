@@ -62,6 +62,7 @@ function(config) {
       },
     },
 
+    // The limits are the drive's own: it counts the time that it spent above them.
     {
       alert: 'SsdprobeTemperatureAboveLimit',
       // At this temperature a drive may switch itself off.
@@ -202,7 +203,6 @@ function(config) {
       },
     },
 
-    // The limits are the drive's own: it counts the time that it spent above them.
     {
       alert: 'SsdprobeInterruptsRemote',
       expr: |||
