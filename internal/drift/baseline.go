@@ -142,7 +142,7 @@ func beyondSeldom(seldom Shift) Shift { return min(2*seldom, seldom+ShiftOf(larg
 // learn makes a baseline from blocks in order of time. What the host did meanwhile is taken out of the noise. An
 // anchored baseline keeps its level at the reference and learns only load and noise. A statistic that too few blocks
 // have keeps what the baseline before knew.
-func learn(blocks []block, maturity record.Maturity, anchored bool, before *baseline, host Host) *baseline {
+func learn(names []record.Statistic, blocks []block, maturity record.Maturity, anchored bool, before *baseline, host Host) *baseline {
 	b := &baseline{Maturity: maturity, Blocks: len(blocks), Costs: learnCosts(blocks)}
 	if before != nil {
 		b.Of = before.Of
@@ -156,18 +156,18 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 	}
 	b.knowLoads(loads)
 	host = askOnce(host)
-	for i := range statistics {
+	for i, name := range names {
 		if of := has(blocks, i); len(of) >= provisionalBlocks {
-			b.learnNorm(i, of, anchored, host)
+			b.learnNorm(i, name, of, anchored, host)
 		}
 	}
 	return b
 }
 
 // learnNorm learns statistic i from blocks that have it.
-func (b *baseline) learnNorm(i int, of []block, anchored bool, host Host) {
+func (b *baseline) learnNorm(i int, name record.Statistic, of []block, anchored bool, host Host) {
 	known := b.Of[i]
-	b.Of[i] = learnNorm(of, i, anchored, host, known.Daily)
+	b.Of[i] = b.norm(i, name, of, anchored, host)
 	b.Of[i].Spells, b.Of[i].SpellMonth, b.Of[i].SlowAccepted = known.Spells, known.SpellMonth, known.SlowAccepted
 	b.Of[i].wanderWith(b.Of[0].noise)
 	if b.Maturity == record.Final {
@@ -177,8 +177,10 @@ func (b *baseline) learnNorm(i int, of []block, anchored bool, host Host) {
 	}
 }
 
-func learnNorm(blocks []block, statistic int, anchored bool, host Host, expected daily) norm {
-	n := norm{}
+// norm returns what is normal for a statistic. Half an hour in which only the tail of the latencies is slower recurs at no time
+// of day, so it counts as noise: a nightly job makes the median slower, too.
+func (b *baseline) norm(statistic int, name record.Statistic, blocks []block, anchored bool, host Host) norm {
+	expected, n := b.Of[statistic].Daily, norm{}
 	blocks, n.Host = withoutHost(blocks, statistic, host)
 	n.Curve = learnCurve(expected.without(blocks, statistic), statistic)
 	residuals, excess := make([]Shift, len(blocks)), make([]Shift, len(blocks))
@@ -186,11 +188,16 @@ func learnNorm(blocks []block, statistic int, anchored bool, host Host, expected
 		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load), n.excess(b, statistic)
 	}
 	n.Daily = expected
-	if len(blocks) >= minFinalBlocks {
+	ofDay := n.Daily
+	switch {
+	case name.IsTail():
+		ofDay = daily{}.and(n.Daily).and(b.Of[0].Daily)
+	case len(blocks) >= minFinalBlocks:
 		n.Daily = learnDaily(blocks, residuals).and(expected)
+		ofDay = n.Daily
 	}
 	for i, b := range blocks {
-		residuals[i] -= n.Daily.off(b.Slot, residuals[i])
+		residuals[i] -= ofDay.off(b.Slot, residuals[i])
 	}
 	n.noise = learnNoise(blocks, residuals)
 	n.learnSizes(blocks, statistic, rareSizes)

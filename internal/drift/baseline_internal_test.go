@@ -32,7 +32,7 @@ func TestAHostThatIsSlowUnderLoadIsNoLoadCurve(t *testing.T) {
 			blocks[i].Load = 500 + i%7
 		}
 	}
-	b := learn(blocks, record.Final, false, nil, host)
+	b := learn(record.Statistics(), blocks, record.Final, false, nil, host)
 	assert.Zero(t, b.Of[0].Curve.at(503)-b.Of[0].Curve.at(53))
 	assert.Zero(t, b.Of[0].Residuals[len(blocks)-1]-b.Of[0].Residuals[0])
 }
@@ -48,7 +48,7 @@ func TestAHostThatDoesNotSlowADriveIsNoLoadCurve(t *testing.T) {
 				blocks[i].Load = busy + i%7
 			}
 		}
-		b := learn(blocks, record.Final, false, nil, host)
+		b := learn(record.Statistics(), blocks, record.Final, false, nil, host)
 		assert.Zero(t, b.Of[0].Curve.at(53), "slow others at load %d", busy)
 		assert.Zero(t, b.Of[0].Curve.at(503), "slow others at load %d", busy)
 	}

@@ -55,6 +55,31 @@ func TestWhatTheFirstNightHadIsExpected(t *testing.T) {
 	assert.Equal(t, record.Regressed, h.p50().State)
 }
 
+// On many drives the slowest I/Os take far longer for half an hour now and then. That is no nightly job, which makes all I/Os
+// slower. It must neither be news whenever it comes at another time of day, nor be expected at that of the first day.
+func TestATailThatIsSlowNowAndThenIsNoNightlyJob(t *testing.T) {
+	h := newHistory(t)
+	spell := func() []drift.Event {
+		h.tail = 4
+		defer func() { h.tail = 1 }()
+		return h.run(40*time.Minute, 1, record.Conditions{})
+	}
+	for range 4 {
+		h.run(5*time.Hour+20*time.Minute, 1, record.Conditions{})
+		spell()
+	}
+	for range 8 {
+		h.run(7*time.Hour, 1, record.Conditions{})
+		for _, e := range spell() {
+			assert.NotEqual(t, record.Regressed, e.To, "%+v", e)
+		}
+	}
+	h.run(2*time.Hour, 1, record.Conditions{})
+	h.tail = 8
+	h.run(2*time.Hour, 1, record.Conditions{})
+	assert.Equal(t, record.Regressed, h.track.StateOf(2), "it is slower than ever, and stays so")
+}
+
 // A drive that becomes slower is also slower by day. What recurs every night neither ends that nor hides it.
 func TestADriftLastsThroughTheNight(t *testing.T) {
 	for name, begins := range map[string]func(h *history, c record.Conditions){

@@ -176,7 +176,7 @@ func (e *epoch) gather(b block, host Host) bool {
 	}
 	before := e.Baseline
 	e.learnedFrom = e.Blocks
-	e.Baseline, e.Rounds = learn(e.Blocks, maturity, e.Anchored, e.Baseline, host), 0
+	e.Baseline, e.Rounds = learn(e.names, e.Blocks, maturity, e.Anchored, e.Baseline, host), 0
 	for _, b := range e.Blocks {
 		e.Rounds += b.Rounds
 	}

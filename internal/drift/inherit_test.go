@@ -19,6 +19,7 @@ type history struct {
 	t      *testing.T
 	track  *drift.Tracker
 	minute int
+	tail   float64 // how many times longer the slowest I/Os take, if above 1
 }
 
 func newHistory(t *testing.T) *history {
@@ -33,7 +34,7 @@ func (h *history) run(d time.Duration, slower float64, c record.Conditions) (eve
 		// A noise of 3 % that repeats after 17 rounds, and so differs from block to block.
 		x := 80e-6 * slower * (1 + 0.03*float64(h.minute*7%17-8)/8)
 		events = append(events, h.track.AddRound(drift.Round{
-			Time: time.Unix(int64(h.minute)*60, 0), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Utilisation: 0,
+			Time: time.Unix(int64(h.minute)*60, 0), Values: drift.Values{x, 1.3 * x, 1.8 * x * max(1, h.tail), 1 / x}, Utilisation: 0,
 		}, c)...)
 	}
 	return events

@@ -27,13 +27,13 @@ func (e *epoch) learnLate(b block, host Host) (learned []int) {
 		return nil
 	}
 	e.Late = append(e.Late, b)
-	for i := range e.names {
+	for i, name := range e.names {
 		of := has(e.Late, i)
 		if e.Baseline.Of[i].knowsNoise() || len(of) < provisionalBlocks || of[len(of)-1].Slot-of[0].Slot < finalBlocks {
 			continue
 		}
 		of = e.Baseline.loaded(of[max(0, len(of)-finalBlocks):])
-		e.Baseline.learnNorm(i, of, e.Anchored, host)
+		e.Baseline.learnNorm(i, name, of, e.Anchored, host)
 		e.takeLevel(i, of)
 		learned = append(learned, i)
 	}

@@ -277,7 +277,7 @@ func NewBlockTracker(s Settings, traffic bool, slots []int64, shifts []Shifts) *
 	for i := range slots {
 		blocks[i] = blockOf(slots[i], shifts[i])
 	}
-	e.Baseline = learn(blocks, record.Final, false, nil, Alone{})
+	e.Baseline = learn(t.names, blocks, record.Final, false, nil, Alone{})
 	e.Rounds, e.Values = len(blocks), e.values(e.Baseline.level(blocks))
 	t.epochs = []epoch{e}
 	t.become(record.Stable, e.Learned)
