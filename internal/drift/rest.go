@@ -89,6 +89,19 @@ func (t *Tracker) judged(b block) (judged, bool) {
 	return j, ok
 }
 
+// inDoubt takes a block in which the load may explain all by which statistic i is slower. It counts as one that is no slower. If only
+// the blocks counted that are slower beyond doubt, a tail that varies would look slower under any load that was not seen.
+func (t *Tracker) inDoubt(b block, i int) {
+	base, v := t.current().Baseline, &t.verdicts[i]
+	n := &base.Of[i]
+	if v.found() || !n.knowsNoise() || !base.judges(b.Load) || !base.against(b, i).Known() || t.traffic() && !n.likeWork(b.Work, i) {
+		return
+	}
+	for k, p := range t.plans[i] {
+		v.Slower[k].add(n.slower(0, p.reference), b.Slot, 2*p.slower)
+	}
+}
+
 // bound takes a block in which statistic i, which has regressed, could not be judged. Even so, it ends the regression if blocks show
 // for long enough that all that they are slower, be it by the load, is less than half of it.
 func (t *Tracker) bound(b block, i int, now time.Time) {

@@ -282,6 +282,7 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 	}
 	for i := range t.names {
 		if !j.Shifts[i].Known() {
+			t.inDoubt(loaded, i)
 			t.bound(loaded, i, now)
 		}
 	}
