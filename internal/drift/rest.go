@@ -72,8 +72,8 @@ func (t *Tracker) judged(b block) (judged, bool) {
 	base, host := t.current().Baseline, t.host.At(b.Slot)
 	j, ok := judged{Slot: b.Slot, Shifts: unmeasured(), Alone: unmeasured(), withDay: unmeasured()}, false
 	for i := range t.names {
-		n, x := &base.Of[i], base.against(b, i)
-		if x.Known() && base.judges(b.Load) && (!t.traffic() || n.likeWork(b.Work, i)) {
+		n, x := &base.Of[i], t.against(b, i)
+		if x.Known() {
 			if alone := base.beyondDoubt(x, b.Load, i); alone.Known() {
 				j.Alone[i] = alone - t.ofDay(i, b.Slot, alone) - t.expectedOfHost(i, b.Slot, alone)
 			}
@@ -89,12 +89,21 @@ func (t *Tracker) judged(b block) (judged, bool) {
 	return j, ok
 }
 
+// against returns how much slower than the baseline statistic i of a block is; missing when the block cannot be judged under its
+// load, or has work of a kind that was not learned.
+func (t *Tracker) against(b block, i int) Shift {
+	base := t.current().Baseline
+	if !base.judges(b.Load) || t.traffic() && !base.Of[i].likeWork(b.Work, i) {
+		return missing
+	}
+	return base.against(b, i)
+}
+
 // inDoubt takes a block in which the load may explain all by which statistic i is slower. It counts as one that is no slower. If only
 // the blocks counted that are slower beyond doubt, a tail that varies would look slower under any load that was not seen.
 func (t *Tracker) inDoubt(b block, i int) {
-	base, v := t.current().Baseline, &t.verdicts[i]
-	n := &base.Of[i]
-	if v.found() || !n.knowsNoise() || !base.judges(b.Load) || !base.against(b, i).Known() || t.traffic() && !n.likeWork(b.Work, i) {
+	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
+	if v.found() || !n.knowsNoise() || !t.against(b, i).Known() {
 		return
 	}
 	for k, p := range t.plans[i] {
