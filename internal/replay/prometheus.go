@@ -299,10 +299,7 @@ func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Sample
 	if len(rounds) == 0 {
 		return nil
 	}
-	for metric, labels := range map[string][]string{
-		"ssdprobe_device_info":            {"model", "firmware", "transport"},
-		"ssdprobe_device_conditions_info": {"scheduler", "governor", "kernel", "write_cache", "numa_node"},
-	} {
+	for _, metric := range []string{"ssdprobe_device_info", "ssdprobe_device_conditions_info"} {
 		series, err := p.series(ctx, p.selector(metric), from, to)
 		if err != nil {
 			return err
@@ -310,8 +307,10 @@ func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Sample
 		known := map[int64]map[string]string{}
 		for _, s := range series {
 			texts := map[string]string{}
-			for _, label := range labels {
-				texts[label] = string(s.Metric[model.LabelName(label)])
+			for label, value := range s.Metric {
+				if isCondition(string(label)) {
+					texts[string(label)] = string(value)
+				}
 			}
 			for _, v := range s.Values {
 				known[int64(v.Timestamp)] = texts

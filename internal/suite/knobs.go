@@ -66,7 +66,7 @@ func with(loads []load, name settings.Name, values []string) []load {
 	for _, value := range values {
 		for _, l := range loads {
 			if value != asFound {
-				l.settings = map[settings.Name]string{name: value}
+				l.settings = []Setting{{name, value}}
 				l.prefix += prefixOf(name, value)
 			}
 			all = append(all, l)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
@@ -59,7 +58,7 @@ type load struct {
 	round     int
 	name      string // instead of the default one
 	prefix    string // before the name, if the kind and depth do not distinguish the loads
-	settings  map[settings.Name]string
+	settings  []Setting
 	condition string // conditions besides the settings, for the plan: "one core, one thread"
 	optional  bool
 
@@ -95,8 +94,8 @@ func (l load) workload() record.Workload {
 		}
 		w.Settings[name] = value
 	}
-	for name, value := range l.settings {
-		set(string(name), value)
+	for _, s := range l.settings {
+		set(string(s.Name), s.Value)
 	}
 	if l.polling != "" {
 		set(polling, l.polling)
@@ -178,11 +177,7 @@ func (l load) step(targets ...Target) (Step, error) {
 	}
 	s.Plan = l.plan(w)
 	s.Workload = &w
-	for _, name := range []settings.Name{settings.WriteCache, settings.InterruptCoalescing} {
-		if value, set := l.settings[name]; set {
-			s.Settings = append(s.Settings, Setting{name, value})
-		}
-	}
+	s.Settings = l.settings
 	if !l.reads() {
 		s.Writes = l.writes(w)
 	}
@@ -203,10 +198,8 @@ func (l load) plan(w record.Workload) string {
 	if l.condition != "" {
 		text += ", " + l.condition
 	}
-	for _, name := range []settings.Name{settings.WriteCache, settings.InterruptCoalescing} {
-		if value, set := l.settings[name]; set {
-			text += fmt.Sprintf(", %s %s", name, value)
-		}
+	for _, s := range l.settings {
+		text += fmt.Sprintf(", %s %s", s.Name, s.Value)
 	}
 	if n := len(w.Targets); n > 0 {
 		text += fmt.Sprintf(", %d devices", n)
