@@ -26,6 +26,20 @@ const (
 	spellLasts     = 30 * time.Minute
 )
 
+// isSevere reports whether a drift of at least limit, the ratio from which on it is severe, makes the drive severe without
+// another witness. If the drift has lasted for long enough, the witness is added to far: whether it is beyond doubt.
+func (s *source) isSevere(x record.Drift, limit float64, now time.Time, far map[string]bool) bool {
+	stands, seen := s.drive.standing() == record.Severe, s.seen(x, now)
+	// Severe stands under other work, too: whoever takes a sick drive out of use reads all of it.
+	if !stands && (x.Ratio < limit*s.otherWork() || seen < s.lastsFor(x) || !s.isStillSlow(x, now)) {
+		return false
+	}
+	far[s.witness()] = far[s.witness()] || doubtless(x)
+	proven := seen >= severeAlone && (doubtless(x) || s.isFar(x, now)) && !s.mayBeWork(x)
+	stands = stands && (x.Lower >= beyondDoubt*held || doubtless(x)) // it was proven already
+	return (stands || proven) && !s.disputed(x.Since, now)
+}
+
 // severeFrom returns the ratio from which on a drift is severe. It is lower if the drive was faster than its baseline before.
 func (s *source) severeFrom(x record.Drift) float64 {
 	return severeRatio * s.tracker.Before(s.index(x)).Ratio()

@@ -140,7 +140,7 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 			if x.State == record.Suspect && !s.tracker.Known(now) {
 				continue // nothing confirms or refutes it any more
 			}
-			weigh(&v, s, x, now, d.standing(), far, s.name == Traffic && d.probesAreFine(x.Since, now))
+			s.weigh(&v, x, now, far)
 		}
 		d.weighLevels(&v, s, now)
 	}
@@ -197,46 +197,15 @@ func (s *source) drifted() iter.Seq[record.Drift] {
 	}
 }
 
-// weigh adds one statistic of a source to the verdict. standing is the verdict so far, and contradicted says that the
-// probes are fine. Witnesses that see at least severeRatio now, and have for long enough, are added to far.
-func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standing record.DriveVerdict, far map[string]bool, contradicted bool) {
+// weigh adds one statistic of the source to the verdict. Witnesses that see at least severeRatio now, and have for long
+// enough, are added to far.
+func (s *source) weigh(v *record.Judgement, x record.Drift, now time.Time, far map[string]bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
-	degraded, severe, sure := degradedFrom(x, s.name), s.severeFrom(x), degradedRatio
-	if x.Cause == record.BySlowRounds && x.Ratio < degraded {
+	if x.Cause == record.BySlowRounds && x.Ratio < s.degradedFrom(x) {
 		ratio = record.Ratio{} // that is of the other rounds, which are about as before
 	}
-	if standing.Blames() {
-		degraded, sure = degraded*held, sure*held
-	}
-	if standing == record.Severe {
-		severe *= held
-	}
-	tail := x.Statistic.IsTail() || x.Cause == record.BySlowRounds
-	seen := s.seen(x, now)
-	state := record.Watch
-	switch {
-	case x.State == record.Suspect:
-	case contradicted, x.Statistic == record.OthersFlushLatency: // a flush takes as long as there is data to flush
-	case tail:
-		if seen >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded && x.Lower >= sure) {
-			state = record.Degraded
-		}
-	case x.Ratio >= severe:
-		state = record.Degraded
-		// Severe stands under other work, too: whoever takes a sick drive out of use reads all of it.
-		if standing != record.Severe && (x.Ratio < severe*s.otherWork() || seen < s.lastsFor(x) || !s.isStillSlow(x, now)) {
-			break
-		}
-		far[s.witness()] = far[s.witness()] || doubtless(x)
-		stands := standing == record.Severe && (x.Lower >= beyondDoubt*held || doubtless(x)) // it was proven already
-		proven := seen >= severeAlone && (doubtless(x) || s.isFar(x, now)) && !s.mayBeWork(x)
-		if (stands || proven) && !s.disputed(x.Since, now) {
-			state = record.Severe
-		}
-	case x.Ratio >= degraded:
-		state = record.Degraded
-	}
-	if state.Badness() > standing.Badness() && !tail && !s.isStillSlow(x, now) {
+	state, standing := s.speaksFor(x, now, far), s.drive.standing()
+	if state.Badness() > standing.Badness() && !isTail(x) && !s.isStillSlow(x, now) {
 		state = record.Watch // nothing becomes worse by what was seen earlier
 		if standing.Blames() {
 			state = standing
@@ -248,10 +217,42 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, standi
 	add(v, s, state, ratio, x.Since, s.tracker.UnjudgedOf(s.index(x), now))
 }
 
-// degradedFrom returns the ratio from which on a statistic makes a drive degraded.
-func degradedFrom(x record.Drift, source string) float64 {
+// speaksFor returns the verdict for which one statistic of the source is enough: watch, degraded or severe.
+func (s *source) speaksFor(x record.Drift, now time.Time, far map[string]bool) record.DriveVerdict {
+	degraded, sure, standing := s.degradedFrom(x), degradedRatio, s.drive.standing()
+	if standing.Blames() {
+		degraded, sure = degraded*held, sure*held
+	}
+	severe := s.severeFrom(x)
+	if standing == record.Severe {
+		severe *= held
+	}
 	switch {
-	case source == Traffic:
+	case x.State == record.Suspect,
+		s.name == Traffic && s.drive.probesAreFine(x.Since, now),
+		x.Statistic == record.OthersFlushLatency: // a flush takes as long as there is data to flush
+		return record.Watch
+	case isTail(x) && s.seen(x, now) < tailLasts:
+		return record.Watch
+	case isTail(x) && x.Cause != record.BySlowRounds && (x.Ratio < degraded || x.Lower < sure):
+		return record.Watch
+	case isTail(x):
+		return record.Degraded
+	case x.Ratio >= severe && s.isSevere(x, severe, now, far):
+		return record.Severe
+	case x.Ratio >= degraded:
+		return record.Degraded
+	}
+	return record.Watch
+}
+
+// isTail reports whether a drift is of a tail, or of slow rounds among others that are as before.
+func isTail(x record.Drift) bool { return x.Statistic.IsTail() || x.Cause == record.BySlowRounds }
+
+// degradedFrom returns the ratio from which on a statistic makes a drive degraded.
+func (s *source) degradedFrom(x record.Drift) float64 {
+	switch {
+	case s.name == Traffic:
 		return trafficRatio
 	case x.Statistic == record.LatencyP95:
 		return p95Ratio

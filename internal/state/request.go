@@ -185,9 +185,8 @@ func (d Dir) Apply(r Request) (accepted map[string]drift.Note, err error) {
 }
 
 // WithNode carries out the part of an accept request that concerns the node, by calling change; a change of conditions does
-// not concern it. onTarget and refused
-// are the result of the same request for its target. The request succeeds if the target or the node has a level to
-// accept. If the target refused it for another reason, change is not called. WithNode returns the accepted levels,
+// not concern it. onTarget and refused are the result of the same request for its target. The request succeeds if the
+// target or the node has a level to accept. If the target refused it for another reason, change is not called. WithNode returns the accepted levels,
 // keyed by probe or "traffic". If a source has two, it returns the one relative to the source's own past and not the
 // one relative to its peers.
 func (r Request) WithNode(
@@ -222,27 +221,31 @@ func (r Request) Change(t *Target, now time.Time) error {
 	maps.Copy(changed, t.Probes)
 	names := t.ProbeNames()
 	ofTraffic := t.Traffic != nil && r.Import == nil && r.Pin == nil
-	switch _, known := t.Probes[r.Probe]; {
-	case r.Probe == "":
-	case r.Probe == judge.Traffic && ofTraffic:
-		names = nil
-	case !known && r.Import == nil:
-		return fmt.Errorf("%s of %s, probe %s: %w", r, r.Target, r.Probe, ErrUnknownTarget)
-	default:
-		names, ofTraffic = []string{r.Probe}, false
+	if ofTraffic {
+		changed[judge.Traffic] = *t.Traffic
+		names = append(names, judge.Traffic)
 	}
-	if len(names) == 0 && (r.Pin != nil || r.Accept != "" && !ofTraffic) {
+	if r.Probe != "" {
+		if r.Import == nil && !slices.Contains(names, r.Probe) {
+			return fmt.Errorf("%s of %s, probe %s: %w", r, r.Target, r.Probe, ErrUnknownTarget)
+		}
+		names = []string{r.Probe}
+	}
+	if len(names) == 0 && (r.Pin != nil || r.Accept != "") {
 		return fmt.Errorf("%s of %s: %w", r, r.Target, ErrUnknownTarget)
 	}
 	var done int
 	var refused refusals
 	for _, name := range names {
-		state, keep, err := r.changed(t.Probes[name], now)
+		state, keep, err := r.changed(changed[name], now)
 		switch {
 		case err == nil && keep:
 			changed[name] = state
 		case err == nil:
 			delete(changed, name)
+		case name == judge.Traffic:
+			refused.add(name, err)
+			continue
 		default:
 			refused.add("probe "+name, err)
 			continue
@@ -251,16 +254,11 @@ func (r Request) Change(t *Target, now time.Time) error {
 	}
 	traffic := t.Traffic
 	if ofTraffic {
-		after, keep, err := r.changed(*traffic, now)
-		switch {
-		case err == nil && keep:
-			traffic = &after
-			done++
-		case err == nil:
-			traffic = nil
-		default:
-			refused.add(judge.Traffic, err)
+		traffic = nil
+		if state, kept := changed[judge.Traffic]; kept {
+			traffic = &state
 		}
+		delete(changed, judge.Traffic)
 	}
 	// In a request for all probes, those with nothing to accept or to pin do not matter, unless there are no others.
 	minor := func(r refusal) bool {
