@@ -100,7 +100,7 @@ func within(what string, s judged, limit time.Duration, kinds ...string) row {
 
 // median wants the median delay to be below a limit for every kind of noise.
 func median(what string, s judged, kind string, limit time.Duration) row {
-	worst, seen := time.Duration(0), ""
+	worst, family, seen := time.Duration(-1), "", ""
 	for k, f := range s.Found {
 		if k.Kind != kind {
 			continue
@@ -109,8 +109,8 @@ func median(what string, s judged, kind string, limit time.Duration) row {
 		if m < 0 {
 			m = math.MaxInt64
 		}
-		if m >= worst {
-			worst, seen = m, fmt.Sprintf("worst family: %s %s", k.Noise, verdicts.Minutes(f.Quantile(0.5)))
+		if m > worst || m == worst && k.Noise < family {
+			worst, family, seen = m, k.Noise, fmt.Sprintf("worst family: %s %s", k.Noise, verdicts.Minutes(f.Quantile(0.5)))
 		}
 	}
 	return row{what, "median within " + verdicts.Minutes(limit), fmt.Sprintf("%s; %s", s.Of(kind), seen), worst <= limit}
