@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -61,9 +62,11 @@ type epoch struct {
 	// Anew says which statistics learned a level anew, such as those of traffic with other work; see EndRefuted.
 	Anew [statistics]bool `json:"anew,omitzero"`
 	// Before is how much slower than the baseline the device was just before the change, and After are the first
-	// blocks since. They are kept until the effect of the change is known.
+	// blocks since. They are kept until the effect of the change is known. Doubt is how well it is known then, until a
+	// day has shown the level under these conditions.
 	Before *Shifts  `json:"before,omitempty"`
 	After  []judged `json:"after,omitempty"`
+	Doubt  *doubt   `json:"doubt,omitempty"`
 	// learnedFrom are the blocks of the baseline, until it is anchored beside its peers.
 	learnedFrom []block
 	// names are the names of the statistics; set by the tracker.
@@ -161,7 +164,7 @@ func (e *epoch) takeSamples() openBlock {
 
 // gather adds a block to what the baseline is learned from, and returns true when
 // that made the baseline more mature.
-func (e *epoch) gather(b block, host Host) bool {
+func (e *epoch) gather(b block, host Host, matters Shift) bool {
 	e.Blocks = append(e.Blocks, b)
 	n, maturity := len(e.Blocks), record.Provisional
 	day := n >= finalBlocks || n >= minFinalBlocks && b.Slot-e.Blocks[0].Slot >= finalBlocks
@@ -197,6 +200,7 @@ func (e *epoch) gather(b block, host Host) bool {
 				level[i] = max(least[i], min(most[i], level[i]))
 			}
 			wanted = valuesOf(e.names, e.values(level))
+			e.correct(&wanted, learned, matters)
 		}
 		for i := range e.Baseline.Of {
 			if e.anew(i, before) {
@@ -229,6 +233,40 @@ func (e *epoch) gather(b block, host Host) bool {
 		e.Blocks = nil
 	}
 	return true
+}
+
+// correct makes the levels that follow from the epoch before those that a day has shown, as far as it was in doubt what the
+// change did, and as far as that matters. What it did not change beyond doubt stays: a creep must not hide in
+// many changes.
+func (e *epoch) correct(wanted *Values, learned Values, matters Shift) {
+	doubt := e.Doubt
+	e.Before, e.Doubt = nil, nil
+	if doubt == nil {
+		return
+	}
+	was, is := wanted.from(e.Reference), learned.from(e.Reference)
+	var by Shifts
+	for i := range e.names {
+		if e.Moved[i] && was[i].Known() && is[i].Known() && doubt.Lower[i].Known() {
+			by[i] = max(min(0, doubt.Lower[i]), min(max(0, doubt.Upper[i]), is[i]-was[i]))
+		}
+		if max(by[i], -by[i]) < matters {
+			by[i] = 0
+		}
+	}
+	if by == (Shifts{}) || e.Effect == nil {
+		return
+	}
+	*wanted = wanted.moved(by)
+	effect := *e.Effect
+	effect.Ratios = maps.Clone(effect.Ratios) // others hold the one before
+	for i, statistic := range e.names {
+		if r, known := effect.Ratios[statistic]; known && by[i] != 0 {
+			r.Ratio *= by[i].Ratio()
+			effect.Ratios[statistic] = r
+		}
+	}
+	e.Effect = &effect
 }
 
 // imported reports whether the level of statistic i was imported. The host's part in it came with it, and is not learned.

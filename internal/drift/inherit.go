@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -9,7 +11,8 @@ import (
 // A change of conditions does not hide a regression, and is not taken for one. Under new conditions the device is
 // compared with the same baseline as before. After an hour the effect of the change is known: the level since,
 // against the level just before. The baseline is moved by that and by nothing else, so that a slow creep cannot hide
-// in many changes.
+// in many changes. On a device whose level varies, an hour may not be enough to be sure that there is an effect. If the
+// device is found to be slower within the first day after all, and no more than that hour allows, it is the effect.
 
 // effectBlocks is how many blocks show the effect of a change: an hour.
 const effectBlocks = 12
@@ -24,7 +27,7 @@ func (e *epoch) inherited(conditions record.Conditions, now time.Time, before Sh
 }
 
 // unproven reports whether the effect of the change that began the epoch is not known yet.
-func (e *epoch) unproven() bool { return e.Before != nil }
+func (e *epoch) unproven() bool { return e.Before != nil && e.Doubt == nil }
 
 // justBefore returns how much slower than the baseline the device was lately; missing where nothing was judged. The
 // host's part is left in, as a change of conditions may be one of the host.
@@ -66,12 +69,80 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 	if e.After = append(e.After, j); len(e.After) < effectBlocks {
 		return nil
 	}
-	changes, sure := unmeasured(), false
+	return t.weighChange(nobody, e.After, now)
+}
+
+// explained reports whether the change that began the epoch explains that statistic i is slower since a slot. If so, it is an
+// effect of the change, and the baseline moves.
+func (t *Tracker) explained(i int, since int64, now time.Time) bool {
+	e := t.current()
+	if e.Doubt == nil || t.verdicts[i].found() {
+		return false
+	}
+	level, blocks := t.level(i, since, recentBlocks)
+	if most := e.Doubt.Upper[i]; blocks == 0 || !most.Known() || level > most {
+		return false
+	}
+	after := slices.DeleteFunc(slices.Clone(t.recent), func(j judged) bool { return j.Slot < slot(e.Started) })
+	if _, moves := t.changeOf(i, after); !moves[i].Known() || moves[i] < t.settings.smallest() {
+		return false // it was as slow before the change
+	}
+	t.effects = append(t.effects, t.weighChange(i, after, now))
+	return true
+}
+
+// doubt bounds how much slower than the baseline a change of conditions has made the device.
+type doubt struct {
+	Lower Shifts `json:"lower"`
+	Upper Shifts `json:"upper"`
+}
+
+// nobody stands for no statistic.
+const nobody = -1
+
+// weighChange returns the effect of the change of conditions, as blocks since then show it, and moves the baseline if there is
+// an effect beyond doubt. There is no doubt about statistic found.
+func (t *Tracker) weighChange(found int, after []judged, now time.Time) *record.Effect {
+	e := t.current()
+	effects, moves := t.changeOf(found, after)
+	sure := slices.ContainsFunc(effects[:], func(c estimate) bool { return c.bounded && t.isChange(c.middle) && (c.lower > 0 || c.upper < 0) })
+	before := *e.Before
+	out := doubt{unmeasured(), unmeasured()}
 	effect := &record.Effect{Time: e.Started, Changes: e.Previous.Changes(e.Conditions), Ratios: map[record.Statistic]record.Ratio{}}
 	for i, statistic := range t.names {
+		c := effects[i]
+		if c.blocks == 0 {
+			continue
+		}
+		ratio, lower, upper := c.ratios()
+		effect.Ratios[statistic] = record.Ratio{Ratio: ratio, Lower: lower, Upper: upper}
+		// Once the change is sure, its estimate is believed of a tail, too, of which an hour says little.
+		if sure && (t.isTail(i) || t.isChange(moves[i])) {
+			t.moveBaseline(i, moves[i], now)
+			before[i] -= moves[i]
+		}
+		if c.bounded {
+			out.Lower[i], out.Upper[i] = before[i]+c.lower, before[i]+c.upper
+		}
+	}
+	e.Before, e.After, e.Doubt = &before, nil, &out
+	if len(effect.Ratios) == 0 {
+		return nil
+	}
+	e.came(effect)
+	t.prepare()
+	return effect
+}
+
+// changeOf returns how much slower each statistic is in blocks since the change than just before, and by how much that moves the
+// baseline. An estimate without blocks is not known.
+func (t *Tracker) changeOf(found int, after []judged) (effects [statistics]estimate, moves Shifts) {
+	e := t.current()
+	moves = unmeasured()
+	for i := range t.names {
 		before := e.Before[i]
 		var values []Shift
-		for _, b := range e.After {
+		for _, b := range after {
 			if b.Alone[i].Known() {
 				values = append(values, b.Alone[i]-before)
 			}
@@ -79,25 +150,17 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 		if !before.Known() || len(values) < minEffectBlocks {
 			continue
 		}
-		change := e.Baseline.Of[i].estimate(values)
-		ratio, lower, upper := change.ratios()
-		effect.Ratios[statistic] = record.Ratio{Ratio: ratio, Lower: lower, Upper: upper}
-		changes[i] = moved(before, before+change.middle)
-		sure = sure || t.isChange(change.middle) && (change.lower > 0 || change.upper < 0)
-	}
-	for i := range t.names {
-		// Once the change is sure, its estimate is believed of a tail, too, of which an hour says little.
-		if sure && changes[i].Known() && (t.isTail(i) || t.isChange(changes[i])) {
-			t.moveBaseline(i, changes[i], now)
+		c := e.Baseline.Of[i].estimate(values)
+		if c.bounded { // the level before is as uncertain as that since
+			c.lower = c.middle - Shift(math.Sqrt2*float64(c.middle-c.lower))
+			c.upper = c.middle + Shift(math.Sqrt2*float64(c.upper-c.middle))
+			if i == found {
+				c.lower = max(c.lower, 1)
+			}
 		}
+		effects[i], moves[i] = c, moved(before, before+c.middle)
 	}
-	e.Before, e.After = nil, nil
-	if len(effect.Ratios) == 0 {
-		return nil
-	}
-	e.came(effect)
-	t.prepare()
-	return effect
+	return effects, moves
 }
 
 // moved returns by how much a change moves the baseline, given how far the device was from it before and after. A

@@ -1,6 +1,8 @@
 package drift_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -333,4 +335,66 @@ func TestSpellsAreKeptForAMonthAtLeast(t *testing.T) {
 	assert.InDelta(t, 1.2*1.85, h.track.Beyond(0).Ratio(), 0.05)
 	h.run(61*day, 1, c)
 	assert.Less(t, h.track.Beyond(0).Ratio(), 1.4)
+}
+
+// unsteady feeds a drive whose level stays for half an hour at a time, up to a fifth from its mean. slower is as in run.
+func (h *history) unsteady(levels *rand.Rand, d time.Duration, slower float64, c record.Conditions) (events []drift.Event) {
+	h.t.Helper()
+	for range int(d / (30 * time.Minute)) {
+		events = append(events, h.run(30*time.Minute, slower*math.Exp(0.12*levels.NormFloat64()), c)...)
+	}
+	return events
+}
+
+// A new firmware makes drives 1.25 times slower whose level varies so much that an hour shows little of it.
+func TestTheEffectOfAChangeThatIsInDoubtIsNoRegression(t *testing.T) {
+	regressed, told := 0, 0
+	const drives = 12
+	for seed := range uint64(drives) {
+		h, levels := newHistory(t), rand.New(rand.NewPCG(seed, 1))
+		h.unsteady(levels, 3*day, 1, record.Conditions{Firmware: "A"})
+		require.Equal(t, record.Stable, h.p50().State, "seed %d", seed)
+		for _, e := range h.unsteady(levels, 4*day, 1.25, record.Conditions{Firmware: "B"}) {
+			if e.To == record.Regressed && e.Statistic == record.LatencyP50 {
+				regressed++
+				break
+			}
+		}
+		if effect := h.track.Status(time.Unix(int64(h.minute)*60, 0)).Effect; effect.Ratios[record.LatencyP50].Ratio > 1.15 {
+			told++
+		}
+	}
+	assert.LessOrEqual(t, regressed, drives/3, "of %d", drives)
+	assert.GreaterOrEqual(t, told, drives-2, "of %d", drives)
+}
+
+func TestWhatAChangeCannotHaveDoneIsARegression(t *testing.T) {
+	h, levels := newHistory(t), rand.New(rand.NewPCG(1, 1))
+	h.unsteady(levels, 3*day, 1, record.Conditions{Firmware: "A"})
+	h.unsteady(levels, 5*time.Hour, 1, record.Conditions{Firmware: "B"})
+	h.unsteady(levels, 5*time.Hour, 1.9, record.Conditions{Firmware: "B"})
+	assert.Equal(t, record.Regressed, h.p50().State)
+}
+
+func TestADriftAfterTheFirstDayIsNoEffectOfTheChange(t *testing.T) {
+	h, levels := newHistory(t), rand.New(rand.NewPCG(1, 1))
+	h.unsteady(levels, 3*day, 1, record.Conditions{Firmware: "A"})
+	h.unsteady(levels, 2*day, 1, record.Conditions{Firmware: "B"})
+	h.unsteady(levels, 3*day, 1.25, record.Conditions{Firmware: "B"})
+	assert.Equal(t, record.Regressed, h.p50().State)
+}
+
+func TestADoubtSurvivesARestart(t *testing.T) {
+	levels := rand.New(rand.NewPCG(5, 1))
+	h := newHistory(t)
+	h.unsteady(levels, 3*day, 1, record.Conditions{Firmware: "A"})
+	h.unsteady(levels, 3*time.Hour, 1.25, record.Conditions{Firmware: "B"})
+	restored := drift.NewTracker(drift.Default())
+	require.NoError(t, restored.Restore(h.track.State()))
+	again := &history{t: t, track: restored, minute: h.minute}
+	after := rand.New(rand.NewPCG(6, 1))
+	want := h.unsteady(after, day, 1.25, record.Conditions{Firmware: "B"})
+	after = rand.New(rand.NewPCG(6, 1))
+	got := again.unsteady(after, day, 1.25, record.Conditions{Firmware: "B"})
+	assert.Equal(t, want, got)
 }

@@ -91,7 +91,7 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 	e.Reference = e.Reference.moved(moved)
 	e.Values = named(e.names, valuesOf(e.names, e.Values).moved(moved))
 	e.Learned = now
-	e.Blocks, e.Beyond, e.Before, e.After = nil, nil, nil, nil
+	e.Blocks, e.Beyond, e.Before, e.After, e.Doubt = nil, nil, nil, nil, nil
 	e.Notes = append(slices.Clone(e.Notes), note)
 	t.restart(now)
 	t.become(record.Stable, now)

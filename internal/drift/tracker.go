@@ -305,7 +305,11 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 func (t *Tracker) learn(b block, now time.Time) {
 	e := t.current()
 	b.Load = t.healthyLoad(b.Load)
-	matured := e.gather(t.withoutDrift(b), t.host)
+	effect := e.Effect
+	matured := e.gather(t.withoutDrift(b), t.host, t.settings.smallest()/2)
+	if e.Effect != effect {
+		t.effects = append(t.effects, e.Effect)
+	}
 	if t.traffic() {
 		e.forgetOtherSizes()
 	}

@@ -95,7 +95,8 @@ func (e epoch) validate() error {
 			return fmt.Errorf("an impossible block %v", j)
 		}
 	}
-	if (len(e.After) > 0 || e.Inherited) && e.Baseline == nil || len(e.After) > effectBlocks || e.Before != nil && (e.Previous == nil || !e.Before.valid()) {
+	if (len(e.After) > 0 || e.Inherited) && e.Baseline == nil || len(e.After) > effectBlocks || e.Before != nil && (e.Previous == nil || !e.Before.valid()) ||
+		e.Doubt != nil && (e.Before == nil || !e.Doubt.Lower.valid() || !e.Doubt.Upper.valid()) {
 		return errors.New("what was inherited cannot be")
 	}
 	if most := max(len(e.Blocks), len(e.Beyond), len(e.Late)); most > finalBlocks {

@@ -129,7 +129,9 @@ func (t *Tracker) worse(i int) bool {
 // rose finds a slower level of statistic i, if its blocks are beyond all that is usual or a CUSUM has crossed its threshold.
 func (t *Tracker) rose(i int, now time.Time) bool {
 	if since, beyond := t.beyondRange(i); beyond {
-		t.find(i, record.Regressed, record.ByLevel, since, now)
+		if !t.explained(i, slot(since), now) {
+			t.find(i, record.Regressed, record.ByLevel, since, now)
+		}
 		return true
 	}
 	for k := range references {
@@ -137,7 +139,9 @@ func (t *Tracker) rose(i int, now time.Time) bool {
 			continue
 		}
 		if up := t.verdicts[i].Slower[k]; up.Value >= t.plans[i][k].slower && t.worth(i, up.Since, 1) {
-			t.find(i, record.Regressed, record.ByLevel, t.onset(i, up.Since), now)
+			if onset := t.onset(i, up.Since); !t.explained(i, slot(onset), now) {
+				t.find(i, record.Regressed, record.ByLevel, onset, now)
+			}
 			return true
 		}
 	}
