@@ -83,7 +83,7 @@ type norm struct {
 func learnEarly(points []point) *baseline {
 	blocks, loads := make([]block, len(points)), make([]int, len(points))
 	for i, p := range points {
-		blocks[i], loads[i] = block{Load: p.Load, Work: p.Work, Level: p.Shifts}, p.Load
+		blocks[i], loads[i] = block{Load: p.Load, Work: p.Work, Level: p.Shifts}, max(0, p.Load)
 	}
 	b := &baseline{Maturity: record.Early, Costs: learnCosts(blocks)}
 	b.knowLoads(loads)
@@ -147,8 +147,10 @@ func learn(names []record.Statistic, blocks []block, maturity record.Maturity, a
 	if before != nil {
 		b.Of = before.Of
 	}
-	if maturity == record.Final { // the first hours say too little about what work takes
+	if maturity == record.Final {
 		blocks = b.Costs.loaded(blocks)
+	} else { // the first hours say too little about what work takes
+		blocks = costs{}.loaded(blocks)
 	}
 	loads := make([]int, len(blocks))
 	for i, one := range blocks {

@@ -28,14 +28,22 @@ type Round struct {
 	Time   time.Time `json:"time"`
 	Values Values    `json:"values"`
 	// Utilisation is the share (0 to 1) of time that the device was busy with
-	// others' I/O; negative when not known, which counts as idle.
+	// others' I/O; negative when not known. Then the work tells the load, and without it the device counts as idle.
 	Utilisation float64 `json:"utilisation"`
 	// Work is what others asked of the device.
 	Work Work `json:"work,omitzero"`
 }
 
-// load is the round's utilisation in thousandths, 0 to 1000.
-func (r Round) load() int { return int(1000*min(1, max(0, r.Utilisation)) + 0.5) }
+// unseen is the load of rounds and blocks whose utilisation is not known.
+const unseen = -1
+
+// load is the round's utilisation in thousandths, 0 to 1000, or unseen.
+func (r Round) load() int {
+	if r.Utilisation < 0 {
+		return unseen
+	}
+	return int(1000*min(1, r.Utilisation) + 0.5)
+}
 
 // slot numbers the five minutes that t lies in, by the clock.
 func slot(t time.Time) int64 { return t.Unix() / int64(blockLength/time.Second) }
@@ -45,7 +53,7 @@ func slotTime(n int64) time.Time { return time.Unix(n*int64(blockLength/time.Sec
 // point is a round relative to its epoch's reference.
 type point struct {
 	Time   int64  `json:"time,omitempty"` // in seconds since 1970
-	Load   int    `json:"load"`           // observed, thousandths
+	Load   int    `json:"load"`           // observed, thousandths, or unseen
 	Work   work   `json:"work,omitzero"`
 	Shifts Shifts `json:"shifts"`
 }
@@ -103,7 +111,7 @@ func (o *openBlock) close() block {
 // and the slowest one, as shifts against the epoch's reference.
 type block struct {
 	Slot         int64
-	Rounds, Load int // Load is the median observed utilisation in thousandths
+	Rounds, Load int // Load is the median observed utilisation in thousandths, or unseen
 	Work         work
 	Level, Worst Shifts
 }

@@ -27,7 +27,7 @@ func (t *Tracker) explainWork() *WorkExplained {
 	b := t.current().Baseline
 	loads := make([]int, len(t.latest))
 	for i, p := range t.latest {
-		loads[i] = p.Load
+		loads[i] = max(0, p.Load)
 	}
 	observed, w := median(loads), medianWork(t.latest)
 	load := b.load(w, observed)

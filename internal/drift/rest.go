@@ -23,7 +23,7 @@ func (t *Tracker) healthyLoad(observed int) int {
 			by = max(by, t.drifted(i))
 		}
 	}
-	if by <= 0 {
+	if by <= 0 || observed == unseen {
 		return observed
 	}
 	return longer(min(mostBusy, observed), 1/by.Ratio())

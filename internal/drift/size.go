@@ -23,31 +23,46 @@ func (w work) size(i int) int {
 	return int(w.Rates[2+k]) * 1024 / int(w.Rates[k])
 }
 
+// rate returns the rate of the reads or writes that statistic i depends on, in I/Os a second, or in KiB where only those are known.
+func (w work) rate(i int) int {
+	k := w.of(i)
+	if w.Rates[k] == 0 {
+		k += 2
+	}
+	return int(w.Rates[k])
+}
+
 // rareSizes is the share, in percent, of the smallest and of the largest sizes that are left out of what was seen.
 // oddSizes is that share where a few blocks of other work do not count.
 const rareSizes, oddSizes = 2, 10
 
 // learnSizes learns which sizes and rates of I/Os were seen, without the rarest.
 func (n *norm) learnSizes(blocks []block, i, rare int) {
-	var sizes, rates []int
+	var sizes, rates, unsized []int
 	for _, b := range blocks {
-		if size := b.Work.size(i); size > 0 {
-			sizes, rates = append(sizes, size), append(rates, int(b.Work.Rates[b.Work.of(i)]))
+		size, rate := b.Work.size(i), b.Work.rate(i)
+		switch {
+		case size > 0:
+			sizes, rates = append(sizes, size), append(rates, rate)
+		case rate > 0:
+			unsized = append(unsized, rate)
 		}
 	}
-	if len(sizes) == 0 {
-		return
+	if slices.Sort(sizes); len(sizes) > 0 {
+		n.LeastSize, n.MostSize = sizes[len(sizes)*rare/100], sizes[(len(sizes)-1)*(100-rare)/100]
+	} else {
+		rates = unsized
 	}
-	slices.Sort(sizes)
-	slices.Sort(rates)
-	n.LeastSize, n.MostSize = sizes[len(sizes)*rare/100], sizes[(len(sizes)-1)*(100-rare)/100]
-	n.MostRate = rates[(len(rates)-1)*(100-rare)/100]
+	if slices.Sort(rates); len(rates) > 0 {
+		n.MostRate = rates[(len(rates)-1)*(100-rare)/100]
+	}
 }
 
 // likeWork reports whether the I/Os of a block are of a size that was seen, and not far more. Fewer I/Os are no other
-// work, as a slower device gets less work.
+// work, as a slower device gets less work. Where no sizes are known, as in many recorded histories, the rate alone decides.
 func (n *norm) likeWork(w work, i int) bool {
-	return n.likeSize(w, i) && (w.size(i) == 0 || n.MostSize == 0 || int(w.Rates[w.of(i)]) <= otherRate*n.MostRate)
+	comparable := n.MostRate > 0 && (w.size(i) > 0) == (n.MostSize > 0)
+	return n.likeSize(w, i) && (!comparable || w.rate(i) <= otherRate*n.MostRate)
 }
 
 // likeSize reports whether the I/Os of a block are of a size that was seen.

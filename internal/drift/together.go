@@ -51,7 +51,7 @@ type Measured struct {
 // Measured calls visit with each block that is not judged yet.
 func (t *Tracker) Measured(visit func(Measured)) {
 	for _, b := range t.closed {
-		m := Measured{Slot: b.Slot, Levels: b.Level, Work: b.Work.work(), Utilisation: float64(b.Load) / 1000}
+		m := Measured{Slot: b.Slot, Levels: b.Level, Work: b.Work.work(), Utilisation: float64(max(0, b.Load)) / 1000}
 		for i := range t.names {
 			if m.Levels[i].Known() {
 				m.Levels[i] += t.reference(i)
@@ -367,7 +367,7 @@ func (t *Tracker) OtherWork() float64 {
 	}
 	b, others, loads := t.current().Baseline, 0, make([]int, 0, latestRounds)
 	for _, p := range t.latest {
-		loads = append(loads, p.Load)
+		loads = append(loads, max(0, p.Load))
 		if !b.likeWork(p.Work) {
 			others++
 		}

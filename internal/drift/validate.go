@@ -59,7 +59,7 @@ func (s State) validate() error {
 		return fmt.Errorf("%d last rounds", len(s.Latest))
 	}
 	for _, p := range slices.Concat(s.Open.Points, s.Latest) {
-		if !isLoad(p.Load) || !p.Shifts.valid() {
+		if !isObserved(p.Load) || !p.Shifts.valid() {
 			return fmt.Errorf("an impossible round %v", p)
 		}
 	}
@@ -118,7 +118,7 @@ func (e epoch) validate() error {
 }
 
 func (b block) valid() bool {
-	return isSlot(b.Slot) && isLoad(b.Load) && b.Rounds >= 1 && b.Level.valid() && b.Worst.valid()
+	return isSlot(b.Slot) && isObserved(b.Load) && b.Rounds >= 1 && b.Level.valid() && b.Worst.valid()
 }
 
 func (b *baseline) validate() error {
@@ -200,5 +200,7 @@ func (s Shifts) valid() bool {
 }
 
 func isLoad(n int) bool { return n >= 0 && n <= 1000 }
+
+func isObserved(load int) bool { return load == unseen || isLoad(load) }
 
 func isSlot(n int64) bool { return n >= 0 && n <= maxSlot }

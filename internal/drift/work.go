@@ -98,15 +98,18 @@ const (
 	// usualShare is the weight, as a share of all blocks, of the assumption that the costs relate to each other like
 	// the usual ones.
 	usualShare = 0.02
+	// assumedBusy is the load, 0 to 1, that the most work is assumed to bring where no utilisation is known, as in many
+	// recorded histories. The load curve then follows the work all the same.
+	assumedBusy = 0.5
 	// mostBusy is the load, in thousandths, beyond which nobody knows how much longer the work would have taken.
 	mostBusy = 999
 )
 
 // learnCosts fits the costs to the utilisation u of blocks: -ln(1-u) is the time that the work of a second takes.
-// They are 0 when no block has its work counted.
+// They are 0 when no block has its work counted. Where no utilisation is known, they relate to each other like the usual ones.
 func learnCosts(blocks []block) costs {
 	var rows [][works]float64
-	var times []float64
+	var times, blind []float64 // blind has what blocks whose utilisation is not known take at the usual costs
 	usual := usualCosts()
 	// First fit a single unknown: a multiple of the usual costs.
 	atUsual, all := usualBlocks*usualLoad*usualLoad, usualBlocks*usualLoad*usualLoad
@@ -115,17 +118,25 @@ func learnCosts(blocks []block) costs {
 		if !b.Work.Known {
 			continue
 		}
+		expected := usual.time(b.Work)
+		if b.Load == unseen {
+			blind = append(blind, expected)
+			continue
+		}
 		var row [works]float64
-		var expected float64
 		for k, rate := range b.Work.Rates {
 			row[k] = float64(rate)
-			expected += usual[k] * float64(rate)
 		}
 		time := -math.Log(1 - float64(min(mostBusy, b.Load))/1000)
 		rows, times = append(rows, row), append(times, time)
 		atUsual, all, squares = atUsual+expected*time, all+expected*expected, squares+time*time
 	}
-	if len(rows) == 0 {
+	switch {
+	case len(rows) > 0:
+	case len(blind) > 0:
+		slices.Sort(blind)
+		return usual.times(-math.Log(1-assumedBusy) / max(usualLoad, blind[(len(blind)-1)*98/100]))
+	default:
 		return costs{}
 	}
 	multiple := atUsual / all
@@ -139,6 +150,14 @@ func learnCosts(blocks []block) costs {
 		rows, times = append(rows, row), append(times, weight)
 	}
 	return leastSquares(rows, times)
+}
+
+// times returns the costs multiplied by a factor.
+func (c costs) times(factor float64) costs {
+	for k := range c {
+		c[k] *= factor
+	}
+	return c
 }
 
 // leastSquares returns the x >= 0 for which rows times x is nearest to y. It tries every set of unknowns that may be
@@ -189,7 +208,7 @@ func leastSquares(rows [][works]float64, y []float64) costs {
 // device if that is known, else the one that was observed.
 func (c costs) load(w work, observed int) int {
 	if !w.Known || c == (costs{}) {
-		return observed
+		return max(0, observed)
 	}
 	return int(1000*(1-math.Exp(-c.time(w))) + 0.5)
 }
@@ -217,7 +236,7 @@ func (b *baseline) load(w work, observed int) int {
 	case final && (like || observed <= expected):
 		return max(expected, min(observed, b.MinLoad))
 	case !final && (!like || observed <= expected):
-		return observed
+		return max(0, observed)
 	}
 	return max(expected, min(observed, longer(expected, doubted)))
 }
@@ -241,9 +260,6 @@ func (b *baseline) loaded(blocks []block) []block {
 
 // loaded returns the blocks with the load of their work.
 func (c costs) loaded(blocks []block) []block {
-	if c == (costs{}) {
-		return blocks
-	}
 	out := slices.Clone(blocks)
 	for i := range out {
 		out[i].Load = c.load(out[i].Work, out[i].Load)
