@@ -13,7 +13,7 @@ const (
 	// dayBlocks is how many blocks of each source are kept: one day.
 	dayBlocks = int64(24 * time.Hour / drift.BlockLength)
 	// minHostBlocks is how many blocks make the baseline of a host: half a day. Where a block takes longer, half a
-	// day has fewer blocks, but at least fewHostBlocks are needed.
+	// day has fewer blocks, but at least fewHostBlocks are needed. They may be of several days.
 	minHostBlocks, fewHostBlocks = dayBlocks / 2, 24
 	// minVoters is how many drives are needed to judge the host. Where there are more, it takes enoughVoters.
 	minVoters, enoughVoters = 2, 3
@@ -67,6 +67,7 @@ type group struct {
 	quorum     int                // how many of them must be known to tell what the host does
 	host       *drift.Tracker     // nil until the host has a baseline
 	last       int64              // slot of the last block of the host
+	gathered   []hostBlock        // for the baseline of the host, in order of time
 	// mature says that a quorum of all drives has a final baseline, or that two of three have had one for a day. The third
 	// one may be too busy ever to get one.
 	mature bool
@@ -286,21 +287,36 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 	return g.host.Settle(now)
 }
 
-// learn makes the baseline of the host from the last day, once enough drives have a baseline.
+// hostBlock is what the drives did together in a slot.
+type hostBlock struct {
+	slot   int64
+	shifts drift.Shifts
+}
+
+// learn makes the baseline of the host, once enough drives have a baseline. If the last day has too few blocks, as when the
+// drives are probed for a few hours a day, those gathered on earlier days count, too.
 func (g *group) learn(slot int64) {
 	if !g.mature {
+		g.gathered = nil
 		return
 	}
-	var slots []int64
-	var blocks []drift.Shifts
-	for n := slot - dayBlocks + 1; n <= slot; n++ {
+	day := slot - dayBlocks + 1
+	// The last day is looked at again: drives may have learned a new baseline since.
+	g.gathered = slices.DeleteFunc(g.gathered, func(b hostBlock) bool { return b.slot >= day })
+	for n := day; n <= slot; n++ {
 		if b, ok := g.block(n); ok {
-			slots, blocks = append(slots, n), append(blocks, b)
+			g.gathered = append(g.gathered, hostBlock{n, b})
 		}
 	}
-	if int64(len(slots)) >= max(fewHostBlocks, minHostBlocks/g.slots) {
-		g.host, g.last = drift.NewBlockTracker(g.settings, g.name == Traffic, slots, blocks), slot
+	g.gathered = g.gathered[max(0, len(g.gathered)-int(dayBlocks)):]
+	if int64(len(g.gathered)) < max(fewHostBlocks, minHostBlocks/g.slots) {
+		return
 	}
+	slots, blocks := make([]int64, len(g.gathered)), make([]drift.Shifts, len(g.gathered))
+	for i, b := range g.gathered {
+		slots[i], blocks[i] = b.slot, b.shifts
+	}
+	g.host, g.last, g.gathered = drift.NewBlockTracker(g.settings, g.name == Traffic, slots, blocks), slot, nil
 }
 
 // recently is how many blocks decide whether a drive is slower now: an hour.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // probed returns a machine of idle drives whose rounds are some minutes apart, and whose host has a baseline.
@@ -122,4 +123,33 @@ func TestALevelKeepsItsRatioInQuietHours(t *testing.T) {
 	assert.Equal(t, record.Degraded, v.Verdict)
 	assert.Nil(t, v.Unjudged)
 	assert.InDelta(t, 1.5, v.RatioNow().Ratio, 0.1)
+}
+
+// A host whose drives are probed for three hours a day gets its baseline from several days.
+func TestTheHostIsKnownByAFewHoursADay(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 4)
+	m.idle = true
+	night := func(host func(int) float64) {
+		m.silent = map[string]bool{}
+		m.run(3*time.Hour, host)
+		for _, id := range m.drives {
+			m.silent[id] = true
+		}
+		m.run(21*time.Hour, host)
+	}
+	for range 12 {
+		night(steady)
+	}
+	m.events = nil
+	night(func(int) float64 { return 1.6 })
+	found := false
+	for _, e := range m.events {
+		if e.Verdict.Blames() {
+			found = true
+			assert.Equal(t, record.ScopeHost, e.Scope, e.Drive)
+			assert.Equal(t, m.drives, e.Drives)
+		}
+	}
+	assert.True(t, found)
 }
