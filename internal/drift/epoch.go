@@ -236,8 +236,8 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 }
 
 // correct makes the levels that follow from the epoch before those that a day has shown, as far as it was in doubt what the
-// change did, and as far as that matters. What it did not change beyond doubt stays: a creep must not hide in
-// many changes.
+// change did, and as far as that matters. What it did not change beyond doubt stays: a creep must not hide in many changes.
+// The level of a tail is learned anew all the same.
 func (e *epoch) correct(wanted *Values, learned Values, matters Shift) {
 	doubt := e.Doubt
 	e.Before, e.Doubt = nil, nil
@@ -247,7 +247,7 @@ func (e *epoch) correct(wanted *Values, learned Values, matters Shift) {
 	was, is := wanted.from(e.Reference), learned.from(e.Reference)
 	var by Shifts
 	for i := range e.names {
-		if e.Moved[i] && was[i].Known() && is[i].Known() && doubt.Lower[i].Known() {
+		if e.Moved[i] && !e.names[i].IsTail() && was[i].Known() && is[i].Known() && doubt.Lower[i].Known() {
 			by[i] = max(min(0, doubt.Lower[i]), min(max(0, doubt.Upper[i]), is[i]-was[i]))
 		}
 		if max(by[i], -by[i]) < matters {
