@@ -43,13 +43,13 @@ func TestABurstOfWorkIsNoDriftWhereNoUtilisationIsKnown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := logged{track: drift.NewTrafficTracker(drift.Default()), work: work}
 			l.run(26*time.Hour, 1, 1)
-			l.run(2*time.Minute, 1.8, 2)
+			l.run(10*time.Minute, 1.8, 2)
 			assert.Zero(t, l.alarms, "a queue explains it")
 			l.run(time.Hour, 1, 1)
-			l.run(2*time.Minute, 3, 6)
+			l.run(10*time.Minute, 3, 6)
 			assert.Zero(t, l.alarms, "the drive never had so much work")
 			l.run(time.Hour, 1, 1)
-			l.run(2*time.Minute, 1, 2)
+			l.run(10*time.Minute, 1, 2)
 			assert.Equal(t, 1, l.alarms, "the same work takes longer")
 		})
 	}
