@@ -273,7 +273,7 @@ func (n *Node) Traffic(id string, t Sample, c record.Conditions) {
 
 // take notes the last round of a source, and the events of its tracker.
 func (n *Node) take(s *source, now time.Time, events []drift.Event) {
-	s.last = s.tracker.LastRound()
+	s.took(s.tracker.LastRound())
 	n.tell(s, events)
 	if len(events) > 0 {
 		n.conclude(s.drive, now)

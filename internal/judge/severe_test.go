@@ -457,3 +457,18 @@ func TestASaturatedDriveAtHalfItsSpeedIsSevere(t *testing.T) {
 	assert.True(t, m.severe("d00"), m.verdict("d00"))
 	assert.InDelta(t, 2, m.verdict("d00").Ratio.Ratio, 0.1)
 }
+
+// The machine was off for some hours. Its users are there before the first round.
+func TestWhatProbesRefutedStaysRefutedAfterAGap(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.felt = map[string]float64{"d00": 2}
+	m.run(12*time.Minute, steady)
+	require.Equal(t, record.Watch, m.verdict("d00").Verdict)
+	m.minute += 5 * 60
+	m.silent["d00"] = true
+	m.run(12*time.Minute, steady)
+	assert.Equal(t, record.Watch, m.verdict("d00").Verdict)
+	m.run(30*time.Minute, steady)
+	assert.True(t, m.verdict("d00").Verdict.Blames(), "it is not probed any more: %+v", m.verdict("d00"))
+}

@@ -21,6 +21,8 @@ type source struct {
 	day   [dayBlocks]drift.Shifts
 	slots [dayBlocks]int64
 	last  time.Time // time of the last round
+	// before is the last round before the last gap between rounds, after which they went on at resumed.
+	before, resumed time.Time
 	// paused is the last time for which no rounds were planned.
 	paused span
 	// block is the last completed block. absolute is how slow it was by the first statistics (see levelsBy), against
@@ -28,6 +30,14 @@ type source struct {
 	block    drift.Measured
 	absolute [3]drift.Shift
 	levels   [3]level
+}
+
+// took notes the time of the last round.
+func (s *source) took(last time.Time) {
+	if !s.last.IsZero() && last.Sub(s.last) > s.lately() {
+		s.before, s.resumed = s.last, last
+	}
+	s.last = last
 }
 
 // note stores a block of the last day.

@@ -21,6 +21,10 @@ func witnessOf(source string) string {
 // of its blocks.
 const lately = 15 * time.Minute
 
+func (s *source) lately() time.Duration {
+	return max(lately, 2*time.Duration(s.tracker.Slots())*drift.BlockLength)
+}
+
 // agrees is the ratio from which on a probe agrees that the traffic is slower because of the drive.
 const agrees = 1.15
 
@@ -75,9 +79,13 @@ const (
 
 // saysOf reports whether s says something about what o sees since an onset. It does so while its rounds run. If it has
 // seen for long enough since the onset that the drive is about as fast as ever, it goes on to do so as long as o sees no
-// more than it did then. A drive that is too busy for rounds is not slower because of that.
+// more than it did then. A drive that is too busy for rounds is not slower because of that. If neither had rounds for a time, s
+// gets as long to say something again, and until then says what it said before.
 func (s *source) saysOf(o *source, onset, now time.Time) bool {
-	if now.Sub(s.last) <= max(lately, 2*time.Duration(s.tracker.Slots())*drift.BlockLength) {
+	if o.resumed.After(s.last) && now.Sub(o.resumed) <= s.lately() {
+		now = o.before
+	}
+	if now.Sub(s.last) <= s.lately() {
 		return s.tracker.Known(now)
 	}
 	by, blocks := s.tracker.ShiftSince(0, onset)
