@@ -61,8 +61,9 @@ type norm struct {
 	// LeastSize and MostSize bound the sizes of the I/Os that were seen, in bytes; 0 when not known.
 	LeastSize int `json:"least_size,omitempty"`
 	MostSize  int `json:"most_size,omitempty"`
-	// MostRate bounds the rates of I/Os that were seen, a second; 0 when not known.
-	MostRate int `json:"most_rate,omitempty"`
+	// LeastRate and MostRate bound the rates of I/Os that were seen, a second; 0 when not known.
+	LeastRate int `json:"least_rate,omitempty"`
+	MostRate  int `json:"most_rate,omitempty"`
 	// LargeAbove is the shift above which a single round is far too slow, for the fast path.
 	LargeAbove Shift `json:"large_above"`
 	// Spells are how much slower than the blocks around it a block was at most in the month SpellMonth and in the one before;

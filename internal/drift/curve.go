@@ -21,6 +21,9 @@ const (
 	// A bin has at least one in binShare of all blocks, and at least binBlocks of them: with fewer, its median is
 	// mostly noise.
 	binShare, binBlocks = 10, 6
+	// A nightly job takes less than that share of a day. It has a bin of its own if no load lies within jumpLoad, in
+	// thousandths, below those that it brings.
+	jumpLoad = 100
 )
 
 // learnCurve returns the curve through the medians of bins, made monotone. A straight line would not do: latency over
@@ -29,14 +32,17 @@ func learnCurve(blocks []block, statistic int) curve {
 	sorted := slices.Clone(blocks)
 	slices.SortStableFunc(sorted, func(a, b block) int { return cmp.Compare(a.Load, b.Load) })
 	bin := max(binBlocks, len(sorted)/binShare)
+	jumps := func(from, to int) bool {
+		return to-from >= binBlocks && len(sorted)-to >= binBlocks && sorted[to].Load-sorted[to-1].Load >= jumpLoad
+	}
 	var c curve
 	var weights []int
 	for from := 0; from < len(sorted); {
 		to := from + 1
-		for to < len(sorted) && (to-from < bin || sorted[to].Load-sorted[from].Load < binLoad || sorted[to].Load == sorted[to-1].Load) {
+		for to < len(sorted) && !jumps(from, to) && (to-from < bin || sorted[to].Load-sorted[from].Load < binLoad || sorted[to].Load == sorted[to-1].Load) {
 			to++
 		}
-		if len(sorted)-to < bin {
+		if len(sorted)-to < bin && !jumps(from, to) {
 			to = len(sorted) // too few are left for a bin of their own
 		}
 		loads, levels := make([]int, 0, to-from), make([]Shift, 0, to-from)

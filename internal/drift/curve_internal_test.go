@@ -55,3 +55,18 @@ func TestACurveDoesNotReachDownToASingleBlock(t *testing.T) {
 	blocks[0].Load = 30
 	assert.InDelta(t, lowest.Ratio(), learnCurve(blocks, 0).at(0).Ratio(), 0.05)
 }
+
+// A job takes an hour of the day, and brings loads that the drive has at no other time.
+func TestACurveKnowsAShortJob(t *testing.T) {
+	blocks := levels(func(load int) Shift { return 0 })
+	for i := range blocks {
+		blocks[i].Load /= 6
+		if i < 2*binBlocks {
+			blocks[i].Load, blocks[i].Level[0] = 600+i, ShiftOf(1.3)
+		}
+	}
+	c := learnCurve(blocks, 0)
+	assert.InDelta(t, 1.3, c.at(605).Ratio(), 0.01)
+	assert.InDelta(t, 1, c.at(100).Ratio(), 0.03)
+	assert.InDelta(t, 1, learnCurve(blocks[binBlocks+1:], 0).at(605).Ratio(), 0.01, "too few blocks to say so")
+}

@@ -329,3 +329,51 @@ func TestADriveThatGotSlowUnderOtherWorkStaysSlow(t *testing.T) {
 		}
 	}
 }
+
+// An hour of backup on the first day, at loads that the drive has at no other time, is an effect of load. As noise it would hide
+// for a day that the drive is slower.
+func TestANightlyJobOfTheFirstDayIsNoNoise(t *testing.T) {
+	conditions := record.Conditions{Kernel: "6.1"}
+	night := func(w *worker, job time.Duration) {
+		w.run(3*time.Hour, 2000, 16384, 0.9, 1, conditions)
+		w.run(job, 4000, 524288, 0.9, 1, conditions)
+		w.run(day-3*time.Hour-job, 2000, 16384, 0.9, 1, conditions)
+	}
+	w := newWorker()
+	night(w, time.Hour)
+	night(w, time.Hour)
+	w.run(6*time.Hour, 2000, 16384, 0.9, 1.5, conditions)
+	assert.Equal(t, record.Regressed, w.probe.StateOf(0))
+	assert.Equal(t, record.Regressed, w.traffic.StateOf(0))
+
+	w = newWorker()
+	for range 3 {
+		night(w, time.Hour)
+	}
+	night(w, 3*time.Hour)
+	for _, tracker := range []*drift.Tracker{w.probe, w.traffic} {
+		for _, x := range tracker.Status(w.now()).Drift {
+			assert.NotEqual(t, record.Regressed, x.State, "%s %.2f: the weekly backup takes longer", x.Statistic, x.Ratio)
+		}
+	}
+}
+
+// On a weekend with hardly any I/O, the mean latency of some I/Os varies far more than that of many.
+func TestFewIOsAreNotSlowRounds(t *testing.T) {
+	few := func(rate, slow float64) *worker {
+		w := newWorker()
+		for range 2 * 24 * 60 {
+			w.run(time.Minute, 200, 4096, 0.7, 1, record.Conditions{})
+		}
+		for minute := range 24 * 60 {
+			slower := 1.0
+			if minute%7 == 0 {
+				slower = slow
+			}
+			w.run(time.Minute, rate, 4096, 0.7, slower, record.Conditions{})
+		}
+		return w
+	}
+	assert.Equal(t, record.Regressed, few(200, 2).traffic.StateOf(0))
+	assert.Equal(t, record.Stable, few(5, 2).traffic.StateOf(0))
+}

@@ -81,7 +81,8 @@ func (t *Tracker) judged(b block) (judged, bool) {
 			// as the others.
 			if sure := base.beyondDoubt(x-t.hostPart(i, b.Slot, host[i], x), b.Load, i); sure.Known() {
 				j.Shifts[i], j.withDay[i] = sure-t.ofDay(i, b.Slot, sure), sure
-				j.Slow[i] = n.knowsNoise() && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
+				j.unsteady[i] = t.traffic() && n.fewIOs(b.Work, i)
+				j.Slow[i] = !j.unsteady[i] && n.knowsNoise() && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 			}
 		}
 		ok = ok || j.Shifts[i].Known()

@@ -54,8 +54,16 @@ func (n *norm) learnSizes(blocks []block, i, rare int) {
 		rates = unsized
 	}
 	if slices.Sort(rates); len(rates) > 0 {
-		n.MostRate = rates[(len(rates)-1)*(100-rare)/100]
+		n.LeastRate, n.MostRate = rates[len(rates)*rare/100], rates[(len(rates)-1)*(100-rare)/100]
 	}
+}
+
+// fewerIOs is the factor by which I/Os must be rarer than seen for their mean latency to vary twice as much.
+const fewerIOs = 4
+
+// fewIOs reports whether the I/Os of a block are so rare that their mean latency may be slow by chance in some rounds.
+func (n *norm) fewIOs(w work, i int) bool {
+	return w.Known && fewerIOs*w.rate(i) < n.LeastRate
 }
 
 // likeWork reports whether the I/Os of a block are of a size that was seen, and not far more. Fewer I/Os are no other

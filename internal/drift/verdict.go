@@ -55,6 +55,8 @@ type judged struct {
 	Slot   int64
 	Shifts Shifts
 	Slow   [statistics]bool
+	// unsteady says that too few I/Os were averaged to show how common slow rounds are.
+	unsteady [statistics]bool
 	// Alone are the shifts with the host's part left in, except for what the host does every day.
 	Alone Shifts
 	// withDay are the shifts before the expectation of the day was taken off.
@@ -90,7 +92,9 @@ func (t *Tracker) judge(i int, now time.Time) {
 		v.Slower[k].add(n.slower(x, p.reference), last.Slot, 2*p.slower)
 		v.Faster[k].add(n.faster(x, p.reference), last.Slot, 2*p.faster)
 	}
-	v.Slow.add(n.slowEvidence(last.Slow[i]), last.Slot, t.slowThreshold(i))
+	if !last.unsteady[i] {
+		v.Slow.add(n.slowEvidence(last.Slow[i]), last.Slot, t.slowThreshold(i))
+	}
 	switch {
 	case !v.found():
 		t.judgeLevel(i, now)
@@ -320,6 +324,8 @@ func (t *Tracker) judgeBack(i int, now time.Time) {
 	}
 	var evidence, threshold float64
 	switch {
+	case v.Cause == record.BySlowRounds && last.unsteady[i]:
+		return
 	case v.Cause == record.BySlowRounds:
 		evidence, threshold = -n.slowEvidence(last.Slow[i]), v.BackThreshold
 	case !n.knowsNoise(): // the baseline is early and knows no noise yet
