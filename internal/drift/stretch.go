@@ -117,8 +117,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 			x -= t.hostPart(i, at, t.host.Now(v.Fast.since(now))[i], x)
 			x -= t.ofDay(i, at, x)
 		}
-		// Users may do other work for a minute.
-		if v.Fast.add(now, x, limit, !t.isTail(i) && !t.traffic() && !n.SlowAccepted) {
+		if v.Fast.add(now, x, limit, !t.isTail(i) && !n.SlowAccepted) {
 			t.know(i, now)
 			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)
 		}
