@@ -121,8 +121,10 @@ func (t *Tracker) weighChange(found int, after []judged, now time.Time) *record.
 			t.moveBaseline(i, moves[i], now)
 			before[i] -= moves[i]
 		}
-		if c.bounded {
-			out.Lower[i], out.Upper[i] = before[i]+c.lower, before[i]+c.upper
+		// Not the bounds of the effect: they are also wide if the device became slower some time after the change.
+		if n := &e.Baseline.Of[i]; n.knowsNoise() {
+			doubt := Shift(1.96 * math.Sqrt2 * float64(n.error(c.blocks)))
+			out.Lower[i], out.Upper[i] = before[i]+c.middle-doubt, before[i]+c.middle+doubt
 		}
 	}
 	e.Before, e.After, e.Doubt = &before, nil, &out
