@@ -48,12 +48,14 @@ func (n *norm) learnSizes(blocks []block, i, rare int) {
 			unsized = append(unsized, rate)
 		}
 	}
-	if slices.Sort(sizes); len(sizes) > 0 {
+	slices.Sort(sizes)
+	if len(sizes) > 0 {
 		n.LeastSize, n.MostSize = sizes[len(sizes)*rare/100], sizes[(len(sizes)-1)*(100-rare)/100]
 	} else {
 		rates = unsized
 	}
-	if slices.Sort(rates); len(rates) > 0 {
+	slices.Sort(rates)
+	if len(rates) > 0 {
 		n.LeastRate, n.MostRate = rates[len(rates)*rare/100], rates[(len(rates)-1)*(100-rare)/100]
 	}
 }
@@ -69,8 +71,8 @@ func (n *norm) fewIOs(w work, i int) bool {
 // likeWork reports whether the I/Os of a block are of a size that was seen, and not far more. Fewer I/Os are no other
 // work, as a slower device gets less work. Where no sizes are known, as in many recorded histories, the rate alone decides.
 func (n *norm) likeWork(w work, i int) bool {
-	comparable := n.MostRate > 0 && (w.size(i) > 0) == (n.MostSize > 0)
-	return n.likeSize(w, i) && (!comparable || w.rate(i) <= otherRate*n.MostRate)
+	compared := n.MostRate > 0 && (w.size(i) > 0) == (n.MostSize > 0)
+	return n.likeSize(w, i) && (!compared || w.rate(i) <= otherRate*n.MostRate)
 }
 
 // likeSize reports whether the I/Os of a block are of a size that was seen.
