@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"errors"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -23,12 +24,15 @@ func Ext4On(t testing.TB, device Loop, mkfs ...string) string {
 	dir := t.TempDir()
 	Mount(t, device, dir)
 	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
-			t.Errorf("unmount %s: %v", dir, err)
-			if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-				t.Errorf("detach %s: %v", dir, err)
+		// The kernel keeps the backing file of a loop device on it until nobody has that device open, such as another
+		// test that discovers devices.
+		Eventually(t, "unmounted: "+dir, func() bool {
+			err := unix.Unmount(dir, 0)
+			if err != nil && !errors.Is(err, unix.EBUSY) {
+				t.Errorf("unmount %s: %v", dir, err)
 			}
-		}
+			return !errors.Is(err, unix.EBUSY)
+		})
 	})
 	return dir
 }
