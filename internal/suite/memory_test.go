@@ -54,7 +54,8 @@ func TestMemoryReally(t *testing.T) {
 	target := dataFile(t)
 	target.MemoryNode = new(0)
 	s := find(t, "saturate")
-	// An interval needs two repeats. On a busy machine one of 100 ms may end without a result.
+	// On a busy machine a repeat of 100 ms may end without a result, or disturbed. Whether there is an interval depends on
+	// how many did: package analysis tests it.
 	r, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target, Values: set(t, s,
 		"time=100ms", "ramp=0s", "random-jobs=1", "depth=4", "writes=no", "repeats=4", "memory=bind,any")})
 	require.NoError(t, err)
@@ -64,7 +65,6 @@ func TestMemoryReally(t *testing.T) {
 	require.Len(t, r.Analysis.Effects, 2)
 	e := r.Analysis.Effects[0]
 	assert.Equal(t, []any{"memory", "bind", "any"}, []any{e.Setting, e.From, e.To})
-	assert.NotNil(t, e.IOPS.Lower)
 }
 
 // If memory cannot be bound, the load runs without, and its plan says why; if the user asked for it, that is an
