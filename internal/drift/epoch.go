@@ -239,16 +239,16 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 // change did, and as far as that matters. What it did not change beyond doubt stays: a creep must not hide in many changes.
 // The level of a tail is learned anew all the same.
 func (e *epoch) correct(wanted *Values, learned Values, matters Shift) {
-	doubt := e.Doubt
+	within := e.Doubt
 	e.Before, e.Doubt = nil, nil
-	if doubt == nil {
+	if within == nil {
 		return
 	}
 	was, is := wanted.from(e.Reference), learned.from(e.Reference)
 	var by Shifts
 	for i := range e.names {
-		if e.Moved[i] && !e.names[i].IsTail() && was[i].Known() && is[i].Known() && doubt.Lower[i].Known() {
-			by[i] = max(min(0, doubt.Lower[i]), min(max(0, doubt.Upper[i]), is[i]-was[i]))
+		if e.Moved[i] && !e.names[i].IsTail() && was[i].Known() && is[i].Known() && within.Lower[i].Known() {
+			by[i] = max(min(0, within.Lower[i]), min(max(0, within.Upper[i]), is[i]-was[i]))
 		}
 		if max(by[i], -by[i]) < matters {
 			by[i] = 0

@@ -69,7 +69,8 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 	if e.After = append(e.After, j); len(e.After) < effectBlocks {
 		return nil
 	}
-	return t.weighChange(nobody, e.After, now)
+	effects, moves := t.changeOf(nobody, e.After)
+	return t.follow(effects, moves, now)
 }
 
 // explained reports whether the change that began the epoch explains that statistic i is slower since a slot. If so, it is an
@@ -84,10 +85,11 @@ func (t *Tracker) explained(i int, since int64, now time.Time) bool {
 		return false
 	}
 	after := slices.DeleteFunc(slices.Clone(t.recent), func(j judged) bool { return j.Slot < slot(e.Started) })
-	if _, moves := t.changeOf(i, after); !moves[i].Known() || moves[i] < t.settings.smallest() {
+	effects, moves := t.changeOf(i, after)
+	if !moves[i].Known() || moves[i] < t.settings.smallest() {
 		return false // it was as slow before the change
 	}
-	t.effects = append(t.effects, t.weighChange(i, after, now))
+	t.effects = append(t.effects, t.follow(effects, moves, now))
 	return true
 }
 
@@ -100,11 +102,10 @@ type doubt struct {
 // nobody stands for no statistic.
 const nobody = -1
 
-// weighChange returns the effect of the change of conditions, as blocks since then show it, and moves the baseline if there is
-// an effect beyond doubt. There is no doubt about statistic found.
-func (t *Tracker) weighChange(found int, after []judged, now time.Time) *record.Effect {
+// follow returns the effect of the change of conditions, and moves the baseline if there is an effect beyond doubt. Its
+// arguments are those that changeOf returns.
+func (t *Tracker) follow(effects [statistics]estimate, moves Shifts, now time.Time) *record.Effect {
 	e := t.current()
-	effects, moves := t.changeOf(found, after)
 	sure := slices.ContainsFunc(effects[:], func(c estimate) bool { return c.bounded && t.isChange(c.middle) && (c.lower > 0 || c.upper < 0) })
 	before := *e.Before
 	out := doubt{unmeasured(), unmeasured()}
@@ -123,8 +124,8 @@ func (t *Tracker) weighChange(found int, after []judged, now time.Time) *record.
 		}
 		// Not the bounds of the effect: they are also wide if the device became slower some time after the change.
 		if n := &e.Baseline.Of[i]; n.knowsNoise() {
-			doubt := Shift(1.96 * math.Sqrt2 * float64(n.error(c.blocks)))
-			out.Lower[i], out.Upper[i] = before[i]+c.middle-doubt, before[i]+c.middle+doubt
+			by := Shift(1.96 * math.Sqrt2 * float64(n.error(c.blocks)))
+			out.Lower[i], out.Upper[i] = before[i]+c.middle-by, before[i]+c.middle+by
 		}
 	}
 	e.Before, e.After, e.Doubt = &before, nil, &out
@@ -137,7 +138,7 @@ func (t *Tracker) weighChange(found int, after []judged, now time.Time) *record.
 }
 
 // changeOf returns how much slower each statistic is in blocks since the change than just before, and by how much that moves the
-// baseline. An estimate without blocks is not known.
+// baseline. An estimate without blocks is not known. There is no doubt about statistic found, or about none if that is nobody.
 func (t *Tracker) changeOf(found int, after []judged) (effects [statistics]estimate, moves Shifts) {
 	e := t.current()
 	moves = unmeasured()

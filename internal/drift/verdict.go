@@ -133,9 +133,7 @@ func (t *Tracker) worse(i int) bool {
 // rose finds a slower level of statistic i, if its blocks are beyond all that is usual or a CUSUM has crossed its threshold.
 func (t *Tracker) rose(i int, now time.Time) bool {
 	if since, beyond := t.beyondRange(i); beyond {
-		if !t.explained(i, slot(since), now) {
-			t.find(i, record.Regressed, record.ByLevel, since, now)
-		}
+		t.becameSlower(i, since, now)
 		return true
 	}
 	for k := range references {
@@ -143,13 +141,18 @@ func (t *Tracker) rose(i int, now time.Time) bool {
 			continue
 		}
 		if up := t.verdicts[i].Slower[k]; up.Value >= t.plans[i][k].slower && t.worth(i, up.Since, 1) {
-			if onset := t.onset(i, up.Since); !t.explained(i, slot(onset), now) {
-				t.find(i, record.Regressed, record.ByLevel, onset, now)
-			}
+			t.becameSlower(i, t.onset(i, up.Since), now)
 			return true
 		}
 	}
 	return false
+}
+
+// becameSlower finds a regression of statistic i, unless a change of conditions explains that it is slower.
+func (t *Tracker) becameSlower(i int, onset, now time.Time) {
+	if !t.explained(i, slot(onset), now) {
+		t.find(i, record.Regressed, record.ByLevel, onset, now)
+	}
 }
 
 // judgeLevel checks whether a CUSUM has crossed its threshold and the shift is large enough.

@@ -247,22 +247,15 @@ func longer(load int, times float64) int {
 }
 
 // loaded returns the blocks with the load of their work.
-func (b *baseline) loaded(blocks []block) []block {
-	if b.Costs == (costs{}) {
-		return blocks
-	}
-	out := slices.Clone(blocks)
-	for i := range out {
-		out[i].Load = b.load(out[i].Work, out[i].Load)
-	}
-	return out
-}
+func (b *baseline) loaded(blocks []block) []block { return withLoads(blocks, b.load) }
 
 // loaded returns the blocks with the load of their work.
-func (c costs) loaded(blocks []block) []block {
+func (c costs) loaded(blocks []block) []block { return withLoads(blocks, c.load) }
+
+func withLoads(blocks []block, load func(w work, observed int) int) []block {
 	out := slices.Clone(blocks)
 	for i := range out {
-		out[i].Load = c.load(out[i].Work, out[i].Load)
+		out[i].Load = load(out[i].Work, out[i].Load)
 	}
 	return out
 }

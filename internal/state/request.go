@@ -186,9 +186,9 @@ func (d Dir) Apply(r Request) (accepted map[string]drift.Note, err error) {
 
 // WithNode carries out the part of an accept request that concerns the node, by calling change; a change of conditions does
 // not concern it. onTarget and refused are the result of the same request for its target. The request succeeds if the
-// target or the node has a level to accept. If the target refused it for another reason, change is not called. WithNode returns the accepted levels,
-// keyed by probe or "traffic". If a source has two, it returns the one relative to the source's own past and not the
-// one relative to its peers.
+// target or the node has a level to accept. If the target refused it for another reason, change is not called. WithNode
+// returns the accepted levels, keyed by probe or "traffic". If a source has two, it returns the one relative to the
+// source's own past and not the one relative to its peers.
 func (r Request) WithNode(
 	onTarget map[string]drift.Note, refused error, change func() (map[string]drift.Note, error),
 ) (accepted map[string]drift.Note, err error) {

@@ -41,7 +41,7 @@ func TestAutomount(t *testing.T) {
 	d.awaitMore(t, fileID(disk), "durable-write-4k", "ok", 2)
 
 	automount.Signal(t, syscall.SIGSTOP)
-	unmount(t, disk, 0)
+	testenv.Unmount(t, disk, 0)
 	d.awaitUp(t, fileID(disk), false)
 	d.awaitMore(t, fileID(calm), "read-4k", "ok", 2)
 

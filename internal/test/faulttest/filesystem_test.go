@@ -140,7 +140,7 @@ func TestFilesystemShutDown(t *testing.T) {
 	f.Stderr.Find(t, `cannot open the target.*input/output error`)
 	f.awaitMore(t, f.other, "read-4k", "ok", 2)
 
-	unmount(t, f.dir, 0)
+	testenv.Unmount(t, f.dir, 0)
 	testenv.Mount(t, f.device, f.dir)
 	f.goesOn(t)
 }
@@ -271,7 +271,7 @@ const saysUnmounted = `cannot open the target.* is not mounted, and no probe fil
 // unmounted unmounts the filesystem and waits until the daemon has logged it.
 func (f filesystem) unmounted(t *testing.T) {
 	t.Helper()
-	unmount(t, f.dir, unix.MNT_DETACH)
+	testenv.Unmount(t, f.dir, unix.MNT_DETACH)
 	f.Stderr.Find(t, saysUnmounted)
 	name := filepath.Base(f.device.Path)
 	eventually(t, "the target is down and no longer said to be on "+name, func() bool {
@@ -281,16 +281,6 @@ func (f filesystem) unmounted(t *testing.T) {
 		return !found && listed && up == 0
 	})
 	assert.Empty(t, names(t, f.dir), "nothing is made on the filesystem below")
-}
-
-// unmount unmounts the filesystem at dir as soon as no round uses it.
-func unmount(t *testing.T, dir string, flags int) {
-	t.Helper()
-	eventually(t, "unmounted", func() bool {
-		err := unix.Unmount(dir, flags)
-		require.True(t, err == nil || errors.Is(err, unix.EBUSY), err)
-		return err == nil
-	})
 }
 
 // A file that can no longer be looked up, as on a filesystem that has shut down, keeps its device: in metrics, and for

@@ -18,7 +18,7 @@ func onQuota(t *testing.T) (dir string, limit func(string)) {
 	device, mounted := testenv.LoopDevice(t, 512<<20, testenv.Options{}), t.TempDir()
 	outside(t, "mkfs.btrfs", "--quiet", device.Path)
 	require.NoError(t, unix.Mount(device.Path, mounted, "btrfs", 0, ""))
-	t.Cleanup(func() { unmount(t, mounted, 0) })
+	t.Cleanup(func() { testenv.Unmount(t, mounted, 0) })
 	outside(t, "btrfs", "quota", "enable", mounted)
 	dir = filepath.Join(mounted, "subvolume")
 	outside(t, "btrfs", "subvolume", "create", dir)

@@ -92,14 +92,14 @@ func (s *soak) shutDown(t *testing.T) func(*testing.T) {
 	shutDown(t, s.worn.dir)
 	return func(t *testing.T) {
 		t.Helper()
-		unmount(t, s.worn.dir, 0)
+		testenv.Unmount(t, s.worn.dir, 0)
 		testenv.Mount(t, s.worn.device, s.worn.dir)
 	}
 }
 
 func (s *soak) unmounted(t *testing.T) func(*testing.T) {
 	t.Helper()
-	unmount(t, s.worn.dir, unix.MNT_DETACH)
+	testenv.Unmount(t, s.worn.dir, unix.MNT_DETACH)
 	return func(t *testing.T) {
 		t.Helper()
 		testenv.Mount(t, s.worn.device, s.worn.dir)

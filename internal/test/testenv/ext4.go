@@ -26,15 +26,21 @@ func Ext4On(t testing.TB, device Loop, mkfs ...string) string {
 	t.Cleanup(func() {
 		// The kernel keeps the backing file of a loop device on it until nobody has that device open, such as another
 		// test that discovers devices.
-		Eventually(t, "unmounted: "+dir, func() bool {
-			err := unix.Unmount(dir, 0)
-			if err != nil && !errors.Is(err, unix.EBUSY) {
-				t.Errorf("unmount %s: %v", dir, err)
-			}
-			return !errors.Is(err, unix.EBUSY)
-		})
+		Unmount(t, dir, 0)
 	})
 	return dir
+}
+
+// Unmount unmounts the filesystem at dir as soon as nothing uses it.
+func Unmount(t testing.TB, dir string, flags int) {
+	t.Helper()
+	Eventually(t, "unmounted: "+dir, func() bool {
+		err := unix.Unmount(dir, flags)
+		if err != nil && !errors.Is(err, unix.EBUSY) {
+			t.Fatalf("unmount %s: %v", dir, err)
+		}
+		return err == nil
+	})
 }
 
 // Mount mounts the ext4 filesystem of a device at dir.

@@ -34,10 +34,6 @@ func mounted(t testing.TB, device Loop, filesystem string) string {
 	if err := unix.Mount(device.Path, dir, filesystem, unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, ""); err != nil {
 		t.Fatalf("mount %s: %v", device.Path, err)
 	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
-			t.Errorf("unmount %s: %v", dir, err)
-		}
-	})
+	t.Cleanup(func() { Unmount(t, dir, 0) })
 	return dir
 }
