@@ -57,3 +57,27 @@ func TestAHostThatIsWellAgainIsNoLoadCurve(t *testing.T) {
 	assert.Equal(t, record.Regressed, x.State)
 	assert.InDelta(t, 2, x.Ratio, 0.1)
 }
+
+// What makes the tail of a drive may be its own, such as garbage collection. Then it is no faster when the host is well again.
+func TestATailNeedNotRecoverWithItsHost(t *testing.T) {
+	host, track := &others{slower: 2, until: drift.Slot(time.Unix(0, 0).Add(2 * day))}, drift.NewTracker(drift.Default())
+	track.JudgeBeside(host)
+	run := func(from, to time.Duration, tail float64) {
+		for minute := int(from / time.Minute); minute < int(to/time.Minute); minute++ {
+			now := time.Unix(int64(minute)*60, 0)
+			noise := 1 + 0.03*float64(minute*7%17-8)/8
+			x := 80e-6 * host.At(drift.Slot(now))[0].Ratio() * noise
+			track.AddRound(drift.Round{Time: now, Values: drift.Values{x, tail * noise, 2 * tail * noise, 1 / x}}, record.Conditions{Kernel: "6.1"})
+			track.Close(drift.Slot(now))
+			track.Settle(now)
+			for _, d := range track.Drift()[1:3] {
+				require.False(t, tail == 250e-6 && d.State == record.Regressed, "%.2f times slower in minute %d", d.Ratio, minute)
+			}
+		}
+	}
+	run(0, 6*day, 250e-6)
+	run(6*day, 6*day+6*time.Hour, 400e-6)
+	for _, d := range track.Drift()[1:3] {
+		assert.Equal(t, record.Regressed, d.State, "%.2f times slower", d.Ratio)
+	}
+}

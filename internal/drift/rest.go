@@ -152,13 +152,17 @@ func (t *Tracker) atMost(b block, i int) Shift {
 
 // hostPart returns what to take off statistic i, which was slower by x in a slot, when the others are so much slower.
 // Where that is not known, it is what the host does at this time of every day. More than the others' own shift may be
-// taken off, but only as far as x reaches: that makes no drive faster.
+// taken off, but only as far as x reaches: that makes no drive faster. A tail hardly becomes faster with its host, as what
+// made it may be the drive's own.
 func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 	if !others.Known() {
 		return t.expectedOfHost(i, slot, x)
 	}
 	usual := t.current().Baseline.Of[i].Host
 	most := t.host.Part(i, others) - usual
+	if t.isTail(i) {
+		most = max(-t.settings.smallest()/2, most)
+	}
 	return min(most, max(x, min(most, max(0, others-usual))))
 }
 

@@ -256,6 +256,30 @@ func TestTrafficAloneIsEnough(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
 
+// What applications do for some minutes is no slow drive. No probe says so while all rounds are refused.
+func TestABurstOfTrafficAloneBlamesNobody(t *testing.T) {
+	m := newMachine(t, 2)
+	m.silent["d01"] = true
+	m.run(36*time.Hour, steady)
+	for _, burst := range []struct {
+		slower float64
+		lasts  time.Duration
+	}{{4, 5 * time.Minute}, {1.7, 15 * time.Minute}} {
+		m.events = nil
+		m.slower["d01"] = burst.slower
+		m.run(burst.lasts, steady)
+		assert.Equal(t, record.Regressed, m.node.Tracker("d01", judge.Traffic).StateOf(0), "%g times slower", burst.slower)
+		m.slower["d01"] = 1
+		m.run(2*time.Hour, steady)
+		for _, e := range m.events {
+			assert.False(t, e.Verdict.Blames(), "%g times slower for %s: %+v", burst.slower, burst.lasts, e)
+		}
+	}
+	m.slower["d01"] = 1.5
+	m.run(30*time.Minute, steady)
+	assert.Equal(t, record.Degraded, m.verdict("d01").Verdict)
+}
+
 // How much slower the other rounds are says nothing about slow rounds: "0.99 times slower" would be nonsense.
 func TestSlowRoundsHaveNoRatio(t *testing.T) {
 	m := newMachine(t, 1)

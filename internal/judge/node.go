@@ -295,8 +295,8 @@ func (n *Node) Advance(now time.Time) []Event {
 		n.concludeAll(now)
 	default:
 		for _, d := range n.drives {
-			soonSevere := d.told.Verdict == record.Degraded && d.told.Ratio.Ratio >= severeRatio // its minutes need not end with a block
-			if d.trouble.any() || soonSevere {
+			soonWorse := d.told.Verdict.Suspects() && d.told.Verdict != record.Severe && d.told.Ratio.Ratio >= severeRatio
+			if d.trouble.any() || soonWorse { // the minutes that it takes need not end with a block
 				n.conclude(d, now)
 			}
 		}

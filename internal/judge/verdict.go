@@ -20,6 +20,9 @@ const (
 	// held is the share of its limit down to which a verdict that stands is held, so that a drive at the limit does
 	// not come and go.
 	held = 0.9
+	// feltLasts is how long traffic must be slower for degraded while no probe has found that, and feltFarLasts if it is slower by
+	// severeRatio: what applications do for some minutes is over by then.
+	feltLasts, feltFarLasts = 20 * time.Minute, 7 * time.Minute
 	// tailLasts is how long a tail must be slower, or slow rounds common, for degraded. The whole interval of a tail
 	// must then be at least degradedRatio.
 	tailLasts = time.Hour
@@ -230,6 +233,7 @@ func (s *source) speaksFor(x record.Drift, now time.Time, far map[string]bool) r
 	switch {
 	case x.State == record.Suspect,
 		s.name == Traffic && s.drive.probesAreFine(x.Since, now),
+		s.name == Traffic && !standing.Blames() && s.seen(x, now) < feltFor(x) && !s.drive.probesAreSlow(),
 		x.Statistic == record.OthersFlushLatency: // a flush takes as long as there is data to flush
 		return record.Watch
 	case isTail(x) && s.seen(x, now) < tailLasts:
@@ -244,6 +248,14 @@ func (s *source) speaksFor(x record.Drift, now time.Time, far map[string]bool) r
 		return record.Degraded
 	}
 	return record.Watch
+}
+
+// feltFor returns how long a drift of traffic alone must last for degraded.
+func feltFor(x record.Drift) time.Duration {
+	if x.Ratio >= severeRatio {
+		return feltFarLasts
+	}
+	return feltLasts
 }
 
 // isTail reports whether a drift is of a tail, or of slow rounds among others that are as before.

@@ -49,6 +49,18 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 	return fine
 }
 
+// probesAreSlow reports whether a probe has found that the drive is slower.
+func (d *drive) probesAreSlow() bool {
+	for _, s := range d.sources {
+		for x := range s.drifted() {
+			if s.name != Traffic && x.State == record.Regressed && !isTail(x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // probesAreFast reports whether the probes have been as fast as ever over the last hour. What the users of the drive felt
 // before they turned to other work is over then.
 func (d *drive) probesAreFast(now time.Time) bool {

@@ -20,6 +20,9 @@ const (
 	noteworthy = 1.08
 	// pagedWithin is how soon a lasting slowdown of 2 × must be a page.
 	pagedWithin = 15 * time.Minute
+	// blamable is the slowdown of a drive from which on it counts as found when the drive is blamed. Of a smaller one, or one
+	// that varies, a statistic that has regressed is all that may be told.
+	blamable = 1.3
 	// notSevere is the slowdown below which a drive is not severe, of the drive itself and of what its users feel.
 	notSevere = 1.5
 	// recently is how long before a verdict a change may have to do with it.
@@ -177,7 +180,7 @@ func (s *Score) lasting(name, drive string, e drifttest.Episode, findings []Find
 	var stood time.Duration
 	after := func(severe bool) time.Duration {
 		for _, f := range findings {
-			if f.At >= e.Onset && f.At <= e.End && (f.Severity == Severe || !severe) {
+			if f.At >= e.Onset && f.At <= e.End && f.Severity != Regressed && (f.Severity == Severe || !severe) {
 				stood = f.Stood
 				return f.At - e.Onset
 			}
@@ -271,7 +274,9 @@ func (s *Score) episode(name string, of drifttest.Scenario, e drifttest.Episode,
 		s.Found[Kind{e.Kind, of.Noise}] = f
 	}
 	f.Episodes++
-	within := func(x Finding) bool { return x.At >= e.Onset && x.At <= e.End }
+	within := func(x Finding) bool {
+		return x.At >= e.Onset && x.At <= e.End && (x.Severity != Regressed || e.Scope == drifttest.OfHost || e.Slower < blamable)
+	}
 	first := slices.IndexFunc(findings, within)
 	if first < 0 {
 		f.Missed = append(f.Missed, name)
