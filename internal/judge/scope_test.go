@@ -74,6 +74,20 @@ func TestAHostBecomesABatch(t *testing.T) {
 	assert.Zero(t, m.together()[record.ScopeHost], "%v", m.node.Together())
 }
 
+// A batch got slower while the host was slower by too little to be told.
+func TestABatchOnAHostThatIsALittleSlowerIsNoHost(t *testing.T) {
+	m := newMachine(t, 12)
+	m.run(36*time.Hour, steady)
+	m.run(4*time.Hour, slower(1.13))
+	require.Empty(t, m.node.Together())
+	for _, id := range m.drives[:7] {
+		m.slower[id] = 1.4
+	}
+	m.run(2*time.Hour, slower(1.13))
+	assert.Zero(t, m.scopes()[record.ScopeHost])
+	assert.Positive(t, m.together()[record.ScopeBatch])
+}
+
 // After a restart some drives answer late. A batch is still a batch.
 func TestDrivesThatAnswerLateAfterARestartMakeNoHost(t *testing.T) {
 	testenv.Long(t)

@@ -204,5 +204,5 @@ func (g *group) who(w *wander, i int, x record.Drift) {
 	w.Mixed = !slices.ContainsFunc(still, func(s *source) bool {
 		return !slices.ContainsFunc(moved, func(o *source) bool { return o.drive.kind() == s.drive.kind() })
 	})
-	w.Host = w.nearlyAll() || w.Host && w.Told == "" // a host that wanders is no batch where some drives seem to be fast
+	w.Host = w.nearlyAll() || w.Host && w.Told == "" && w.most() // a host that wanders is no batch where some drives seem to be fast
 }

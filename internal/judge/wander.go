@@ -77,6 +77,9 @@ func (w *wander) nearlyAll() bool {
 	return w.Of > 0 && float64(len(w.Drives)) >= share*float64(w.Of)
 }
 
+// most reports whether so many drives got slower that the others may seem to be fast by chance.
+func (w *wander) most() bool { return 3*len(w.Drives) >= 2*w.Of }
+
 // take takes the current state of a statistic of the host, which is reported from a ratio on if it lasts, and the waves that its
 // other statistics have shown. It returns whether that is news. If the host is expected to be slower at this time of day, that may
 // hide that it still is.
