@@ -43,10 +43,12 @@ type baseline struct {
 	// MinLoad and MaxLoad bound the load, in thousandths, that the baseline knows.
 	MinLoad int `json:"min_load"`
 	MaxLoad int `json:"max_load"`
-	// Costs turn work into load. While the baseline is not final, they only bound the observed load. They are all 0
-	// where no work was counted.
-	Costs costs            `json:"costs,omitzero"`
-	Of    [statistics]norm `json:"statistics"` // in the order of the source's statistics
+	// Costs turn work into load. While the baseline is not final, they only bound the observed load, if there is one. They
+	// are all 0 where no work was counted.
+	Costs costs `json:"costs,omitzero"`
+	// Unobserved says that the utilisation of no block was known, so that loads come from the work on the first day, too.
+	Unobserved bool             `json:"unobserved,omitempty"`
+	Of         [statistics]norm `json:"statistics"` // in the order of the source's statistics
 }
 
 // norm is the normal behaviour of one statistic.
@@ -144,13 +146,13 @@ func beyondSeldom(seldom Shift) Shift { return min(2*seldom, seldom+ShiftOf(larg
 // anchored baseline keeps its level at the reference and learns only load and noise. A statistic that too few blocks
 // have keeps what the baseline before knew.
 func learn(names []record.Statistic, blocks []block, maturity record.Maturity, anchored bool, before *baseline, host Host) *baseline {
-	b := &baseline{Maturity: maturity, Blocks: len(blocks), Costs: learnCosts(blocks)}
+	b := &baseline{Maturity: maturity, Blocks: len(blocks), Costs: learnCosts(blocks), Unobserved: noneObserved(blocks)}
 	if before != nil {
 		b.Of = before.Of
 	}
-	if maturity == record.Final {
+	if b.byWork() {
 		blocks = b.Costs.loaded(blocks)
-	} else { // the first hours say too little about what work takes
+	} else { // the first hours say too little about what work takes; what was observed is better
 		blocks = costs{}.loaded(blocks)
 	}
 	loads := make([]int, len(blocks))
@@ -165,6 +167,14 @@ func learn(names []record.Statistic, blocks []block, maturity record.Maturity, a
 		}
 	}
 	return b
+}
+
+// byWork reports whether the loads of the baseline come from the work.
+func (b *baseline) byWork() bool { return b.Maturity == record.Final || b.Unobserved }
+
+// noneObserved reports whether the utilisation of no block is known.
+func noneObserved(blocks []block) bool {
+	return !slices.ContainsFunc(blocks, func(b block) bool { return b.Load != unseen })
 }
 
 // learnNorm learns statistic i from blocks that have it.

@@ -185,6 +185,23 @@ func (t *Tracker) Rise(i, load int) (rise, doubt Shift, ok bool) {
 	return b.Of[i].Curve.at(known) - b.Of[i].Curve.at(b.MinLoad) + doubt, doubt, doubt <= ShiftOf(mostAllowance)
 }
 
+// SlowerUnder returns how much slower statistic i is under some work than under less, by the load curve and, beyond the loads
+// that the baseline knows, as a queue explains; 0 where that is not known.
+func (t *Tracker) SlowerUnder(i int, more, less Work) Shift {
+	if t.Maturity() == "" || !more.Known || !less.Known {
+		return 0
+	}
+	b := t.current().Baseline
+	if !b.byWork() {
+		return 0
+	}
+	at := func(w Work) Shift {
+		load := b.Costs.load(w.rates(), b.MinLoad)
+		return b.Of[i].Curve.at(min(load, b.MaxLoad)) + b.doubt(max(load, b.MinLoad), i)
+	}
+	return max(0, at(more)-at(less))
+}
+
 // Expected returns how much slower statistic i is expected to be at the time of day of a slot, by what recurs daily.
 func (t *Tracker) Expected(i int, slot int64) Shift {
 	if t.Maturity() == "" {

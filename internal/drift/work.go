@@ -233,6 +233,8 @@ const doubted = 2
 func (b *baseline) load(w work, observed int) int {
 	expected, final := b.Costs.load(w, observed), b.Maturity == record.Final
 	switch like := b.likeWork(w); {
+	case observed == unseen:
+		return expected
 	case final && (like || observed <= expected):
 		return max(expected, min(observed, b.MinLoad))
 	case !final && (!like || observed <= expected):

@@ -168,7 +168,7 @@ func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
 	}
 	larger, more, ok := moreWork(s.block.Work, o.block.Work, i)
 	if ok && x > 0 {
-		x -= explains(larger, more, o.block.Utilisation)
+		x -= max(explains(larger, more, o.block.Utilisation), o.tracker.SlowerUnder(i, s.block.Work, o.block.Work))
 	}
 	return x, ok
 }

@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -308,4 +309,43 @@ func TestALevelIsNotOfTheFuture(t *testing.T) {
 	v := m.verdict("d04")
 	assert.Equal(t, record.Degraded, v.Verdict)
 	assert.False(t, v.Since.After(m.now()), v.Since)
+}
+
+// A drive does nearly twice the work of its peers, and nobody knows their utilisation. What its peers are like under more work
+// explains how slow it is. A drive that is as slow with as much work as they do is found.
+func TestWhatPeersAreUnderMoreWorkExplainsALevel(t *testing.T) {
+	for _, hours := range []int{8, 72} { // before and after the day is over in which the baseline is learned
+		n := afterHours(t, hours)
+		assert.Contains(t, notSlow(), verdictOf(t, n, "d00").Verdict, "%d h: %+v", hours, n.Beside("d00"))
+		assert.Equal(t, record.Degraded, verdictOf(t, n, "d01").Verdict, "%d h: %+v", hours, n.Beside("d01"))
+	}
+}
+
+// afterHours returns a node of eight drives that was judged for some hours.
+func afterHours(t *testing.T, hours int) *judge.Node {
+	t.Helper()
+	n := judge.NewNode(drift.Default())
+	const drives, busiest, slow = 8, 0, 1
+	for i := range drives {
+		n.AddDrive(judge.Drive{ID: fmt.Sprintf("d%02d", i), Model: "X", SizeBytes: 1 << 40})
+		n.Attach(fmt.Sprintf("d%02d", i), judge.Traffic, judge.NewTrafficTracker(drift.Default()))
+	}
+	for minute := range hours * 60 {
+		now := time.Unix(int64(minute)*60, 0)
+		wave := 1 + 0.45*math.Sin(float64(minute)/(24*60)*2*math.Pi)
+		for i := range drives {
+			writes, slower := 1000*wave*(1+0.02*float64((minute*7+i*5)%17-8)/8), 1.0
+			switch i {
+			case busiest:
+				writes *= 1.9
+			case slow:
+				slower = 2.2
+			}
+			n.Traffic(fmt.Sprintf("d%02d", i), judge.Sample{
+				Time: now, Utilisation: -1, Work: drift.Work{Known: true, Writes: writes}, Write: 100e-6 * slower / (1 - writes/3400),
+			}, record.Conditions{})
+		}
+		n.Advance(now)
+	}
+	return n
 }
