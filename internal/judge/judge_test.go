@@ -37,6 +37,9 @@ type machine struct {
 	writes, idle bool
 	// tail is how many times slower than usual p99 is; 0 when it is as usual.
 	tail float64
+	// few is how many times longer the rounds of a probe take because of few slow I/Os, which its median latency does not show; 0
+	// when there are none. The reads of its users take as much longer.
+	few float64
 	// every is how many minutes apart the rounds of a drive are, instead of one.
 	every int
 	// work is what others do to each drive, and busy the utilisation that results.
@@ -71,9 +74,9 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 				conditions = m.conditions
 			}
 			if p := x * max(1, m.probed[id]); !m.silent[id] && m.minute%max(1, m.every) == 0 {
-				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p}, Work: m.work, Utilisation: m.busy}, conditions)
+				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p / max(1, m.few)}, Work: m.work, Utilisation: m.busy}, conditions)
 			}
-			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id])}
+			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id], m.few)}
 			if m.writes {
 				traffic.Write = 0.5 * x
 			}

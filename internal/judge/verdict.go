@@ -23,8 +23,8 @@ const (
 	// feltLasts is how long traffic must be slower for degraded while no probe has found that, and feltFarLasts if it is slower by
 	// severeRatio: what applications do for some minutes is over by then.
 	feltLasts, feltFarLasts = 20 * time.Minute, 7 * time.Minute
-	// tailLasts is how long a tail must be slower, or slow rounds common, for degraded. The whole interval of a tail
-	// must then be at least degradedRatio.
+	// tailLasts is how long a tail must be slower, or slow rounds common, or few slow I/Os make IOPS fewer, for degraded.
+	// The whole interval of a tail must then be at least degradedRatio.
 	tailLasts = time.Hour
 	// together bounds the time between the onsets of drives that got slower together, and minBatch is how many drives
 	// make a batch.
@@ -226,21 +226,21 @@ func (s *source) speaksFor(x record.Drift, now time.Time, far map[string]bool) r
 	if standing.Blames() {
 		degraded, sure = degraded*held, sure*held
 	}
-	severe := s.severeFrom(x)
+	tail, severe := isTail(x) || s.isOfFew(x), s.severeFrom(x)
 	if standing == record.Severe {
 		severe *= held
 	}
 	switch {
 	case x.State == record.Suspect,
 		s.name == Traffic && s.drive.probesAreFine(x.Since, now),
-		s.name == Traffic && !standing.Blames() && s.seen(x, now) < feltFor(x) && !s.drive.probesAreSlow(),
+		s.name == Traffic && !standing.Blames() && s.seen(x, now) < feltFor(x) && !s.drive.probesAreSlow(now),
 		x.Statistic == record.OthersFlushLatency: // a flush takes as long as there is data to flush
 		return record.Watch
-	case isTail(x) && s.seen(x, now) < tailLasts:
+	case tail && s.seen(x, now) < tailLasts:
 		return record.Watch
-	case isTail(x) && x.Cause != record.BySlowRounds && (x.Ratio < degraded || x.Lower < sure):
+	case tail && x.Cause != record.BySlowRounds && (x.Ratio < degraded || x.Lower < sure):
 		return record.Watch
-	case isTail(x):
+	case tail:
 		return record.Degraded
 	case x.Ratio >= severe && s.isSevere(x, severe, now, far):
 		return record.Severe
@@ -261,12 +261,27 @@ func feltFor(x record.Drift) time.Duration {
 // isTail reports whether a drift is of a tail, or of slow rounds among others that are as before.
 func isTail(x record.Drift) bool { return x.Statistic.IsTail() || x.Cause == record.BySlowRounds }
 
+// isOfFew reports whether few slow I/Os are why a probe has fewer IOPS: the median latency since then shows less than half of that.
+// One read of 10 ms among 32 of 100 µs makes IOPS a quarter. That is a tail, such as garbage collection makes for minutes.
+func (s *source) isOfFew(x record.Drift) bool {
+	return x.Statistic == record.IOPS && s.medianLacks(x.Since, drift.ShiftOf(x.Ratio))
+}
+
+// medianLacks reports whether the median latency of a probe since an onset shows less than half of a shift.
+func (s *source) medianLacks(onset time.Time, by drift.Shift) bool {
+	median, blocks := s.tracker.ShiftSince(0, onset)
+	if blocks == 0 {
+		median = s.tracker.LastShift(0, onset)
+	}
+	return median.Known() && 2*median < by
+}
+
 // degradedFrom returns the ratio from which on a statistic makes a drive degraded.
 func (s *source) degradedFrom(x record.Drift) float64 {
 	switch {
 	case s.name == Traffic:
 		return trafficRatio
-	case x.Statistic == record.LatencyP95:
+	case x.Statistic == record.LatencyP95, s.isOfFew(x):
 		return p95Ratio
 	case x.Statistic == record.LatencyP99:
 		return p99Ratio

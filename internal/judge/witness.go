@@ -41,7 +41,7 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 		}
 		fine = true
 		for x := range s.drifted() {
-			if !x.Statistic.IsTail() && x.State == record.Regressed && x.Ratio >= agrees {
+			if !x.Statistic.IsTail() && x.State == record.Regressed && x.Ratio >= agrees && !s.isBrief(x, now) {
 				return false
 			}
 		}
@@ -50,15 +50,20 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 }
 
 // probesAreSlow reports whether a probe has found that the drive is slower.
-func (d *drive) probesAreSlow() bool {
+func (d *drive) probesAreSlow(now time.Time) bool {
 	for _, s := range d.sources {
 		for x := range s.drifted() {
-			if s.name != Traffic && x.State == record.Regressed && !isTail(x) {
+			if s.name != Traffic && x.State == record.Regressed && !isTail(x) && !s.isBrief(x, now) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// isBrief reports whether few slow I/Os explain a drift of IOPS that has not lasted for as long as a tail must.
+func (s *source) isBrief(x record.Drift, now time.Time) bool {
+	return s.isOfFew(x) && s.seen(x, now) < tailLasts
 }
 
 // probesAreFast reports whether the probes have been as fast as ever over the last hour. What the users of the drive felt
