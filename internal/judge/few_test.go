@@ -27,6 +27,15 @@ func TestFewSlowIOsMustLastAsATailMust(t *testing.T) {
 	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "that is more than a spell: %+v", m.verdict("d00"))
 }
 
+// It takes a day to know what is normal for a tail.
+func TestFewSlowIOsAreNotJudgedOnTheFirstDay(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(6*time.Hour, steady)
+	m.few = 3
+	m.run(2*time.Hour, steady)
+	assert.Equal(t, record.Watch, m.verdict("d00").Verdict, "%+v", m.verdict("d00"))
+}
+
 // A drive at half its speed shows that in the median, too, and is found as fast as ever.
 func TestFewSlowIOsHideNoSlowDrive(t *testing.T) {
 	m := newMachine(t, 1)

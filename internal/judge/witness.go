@@ -61,9 +61,10 @@ func (d *drive) probesAreSlow(now time.Time) bool {
 	return false
 }
 
-// isBrief reports whether few slow I/Os explain a drift of IOPS that has not lasted for as long as a tail must.
+// isBrief reports whether few slow I/Os explain a drift of IOPS that has not lasted for as long as a tail must. On the first day it
+// is not known yet what is normal for a tail.
 func (s *source) isBrief(x record.Drift, now time.Time) bool {
-	return s.isOfFew(x) && s.seen(x, now) < tailLasts
+	return s.isOfFew(x) && (s.seen(x, now) < tailLasts || s.tracker.Maturity() != record.Final)
 }
 
 // probesAreFast reports whether the probes have been as fast as ever over the last hour. What the users of the drive felt
