@@ -107,7 +107,7 @@ func TestAHostIsToldByTrafficFromMoreOn(t *testing.T) {
 		m.run(2*day, alone)
 		m.felt = map[string]float64{}
 		for _, id := range m.drives {
-			m.felt[id] = slower
+			m.felt[id], m.silent[id] = slower, true // probes that go on would refute it
 		}
 		m.run(6*time.Hour, alone)
 		assert.Equal(t, told, len(m.node.Together()) > 0, "%g times", slower)

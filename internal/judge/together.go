@@ -128,12 +128,12 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 			from = record.Regressed
 		}
 		w.WithHost = x.State == record.Regressed && n.hostSlowerWith(g, w, x.Since)
-		var expected bool
+		var expected, refuted bool
 		var others []wave
 		if x.State == record.Regressed {
-			expected, others = g.expects(i, n.now), n.otherWaves(g, w)
+			expected, refuted, others = g.expects(i, n.now), n.probesRefute(g, w.Drives, x.Since), n.otherWaves(g, w)
 		}
-		if !w.take(x, g.toldFrom(), g.lasts(), expected, others, n.now) {
+		if !w.take(x, g.toldFrom(), g.lasts(), expected, refuted, others, n.now) {
 			continue
 		}
 		out := g.event(drift.Event{

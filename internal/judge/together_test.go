@@ -269,3 +269,48 @@ func TestTargetsOfOneDriveAreNotExcusedByTheirHost(t *testing.T) {
 	m.run(30*time.Minute, steady)
 	assert.True(t, m.severe("d00"), "%+v", m.verdict("d00"))
 }
+
+// The users of all drives turn to work that takes longer. The probes find the drives as fast as ever, so that the host is not slow.
+func TestProbesRefuteASlowHostThatOnlyUsersFeel(t *testing.T) {
+	testenv.Long(t)
+	for _, drives := range []int{3, 6} {
+		m := newMachine(t, drives)
+		m.run(36*time.Hour, steady)
+		m.events, m.felt = nil, map[string]float64{}
+		for _, id := range m.drives {
+			m.felt[id] = 1.5
+		}
+		m.run(3*time.Hour, steady)
+		assert.Empty(t, m.scopes(), "%d drives", drives)
+		assert.Equal(t, record.Healthy, m.node.Host().Verdict)
+		assert.Empty(t, m.node.Together(), "and it is no finding")
+
+		for _, id := range m.drives {
+			m.silent[id] = true
+		}
+		m.run(3*time.Hour, steady)
+		assert.Empty(t, m.scopes(), "what the probes said stands while the users feel no more")
+		m.run(2*time.Hour, slower(1.5))
+		assert.Positive(t, m.scopes()[record.ScopeHost], "the users feel more than what the probes refuted")
+	}
+}
+
+// The probes find the drives slower, too, or nothing is known of them: what users feel counts.
+func TestAHostThatUsersAndProbesFeel(t *testing.T) {
+	testenv.Long(t)
+	for name, silent := range map[string]bool{"probes agree": false, "no rounds": true} {
+		m := newMachine(t, 6)
+		m.run(36*time.Hour, steady)
+		for _, id := range m.drives {
+			m.silent[id] = silent
+		}
+		m.run(2*time.Hour, slower(1.5))
+		traffic := 0
+		for _, x := range m.node.Together() {
+			if x.Source == judge.Traffic && x.Scope == record.ScopeHost && x.Verdict == record.Degraded {
+				traffic++
+			}
+		}
+		assert.Positive(t, traffic, name)
+	}
+}

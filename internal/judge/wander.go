@@ -82,8 +82,8 @@ func (w *wander) most() bool { return 3*len(w.Drives) >= 2*w.Of }
 
 // take takes the current state of a statistic of the host, which is reported from a ratio on if it lasts, and the waves that its
 // other statistics have shown. It returns whether that is news. If the host is expected to be slower at this time of day, that may
-// hide that it still is.
-func (w *wander) take(x record.Drift, from float64, lasts time.Duration, expected bool, others []wave, now time.Time) bool {
+// hide that it still is. What the probes refute is not reported.
+func (w *wander) take(x record.Drift, from float64, lasts time.Duration, expected, refuted bool, others []wave, now time.Time) bool {
 	if x.State != record.Regressed {
 		w.end(now)
 		return false
@@ -102,7 +102,7 @@ func (w *wander) take(x record.Drift, from float64, lasts time.Duration, expecte
 	if w.Says != "" {
 		from = 1 + held*(from-1)
 	}
-	if ratio < from || w.Of == 0 { // or the ratio is not known (0) now, or not whose it is; Told stays as it is
+	if ratio < from || w.Of == 0 || refuted { // or the ratio is not known (0) now, or not whose it is; Told stays as it is
 		w.Says = ""
 		if w.Told == "" && ratio > 0 && w.Of > 0 && !expected {
 			w.Since = time.Time{}

@@ -49,6 +49,43 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 	return fine
 }
 
+// probesRefute reports whether probes say that drives have been about as fast as ever since the onset of what the users of all of
+// them feel: then it is not the host, but what the users do. Most of those that say something must, and half of the drives, or as
+// many as tell what the host does.
+func (n *Node) probesRefute(g *group, drives []string, onset time.Time) bool {
+	if g.name != Traffic {
+		return false
+	}
+	fine, slow := 0, 0
+	for _, id := range drives {
+		d := n.byID[id]
+		if d == nil {
+			continue
+		}
+		switch x := d.probedSince(onset); {
+		case !x.Known():
+		case x >= drift.ShiftOf(agrees):
+			slow++
+		case d.probesAreFine(onset, n.now):
+			fine++
+		}
+	}
+	return fine >= min(enoughVoters, (len(drives)+1)/2) && fine > slow
+}
+
+// probedSince returns how much slower the probes of the drive were in their last hour since an onset, the host's part included;
+// Missing when that is not known. The slowest one counts.
+func (d *drive) probedSince(onset time.Time) drift.Shift {
+	most := drift.Missing
+	for _, s := range d.sources {
+		first := max(drift.Slot(onset), s.block.Slot-recently) + 1 // part of the block of the onset is from before it
+		if x := s.between(0, first, s.block.Slot); s.name != Traffic && x.Known() {
+			most = max(most, x)
+		}
+	}
+	return most
+}
+
 // probesAreSlow reports whether a probe has found that the drive is slower.
 func (d *drive) probesAreSlow(now time.Time) bool {
 	for _, s := range d.sources {
