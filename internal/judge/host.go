@@ -239,8 +239,8 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 		switch {
 		case len(values) >= g.quorum:
 			out[i] = lowerMedian(values)
-		case len(values) == 1:
-			out[i] = g.left(i, values[0]) // shows whether it is over
+		case len(values) == 1 && len(g.voters) == 1:
+			out[i] = g.left(i, nil, values[0]) // shows whether it is over
 		}
 		known = known || out[i].Known()
 	}

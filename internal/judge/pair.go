@@ -34,12 +34,15 @@ func (g *group) stays(i int) drift.Shift {
 	return g.anchor[i] + g.slower[i]
 }
 
-// left returns how much of mine, by which the only drive that is left is slower, the host did last. Until that is over, the
-// drive is not blamed for it.
-func (g *group) left(i int, mine drift.Shift) drift.Shift {
+// left returns how much of mine, by which a drive is slower, the host did last, where too few others tell what it does now. Until
+// that is over, the drive is not blamed for it. Those of the others that are measured may show that it is over.
+func (g *group) left(i int, others []drift.Shift, mine drift.Shift) drift.Shift {
 	host := g.stays(i)
-	if len(g.voters) != 1 || host <= 0 || !mine.Known() {
+	if host <= 0 || !mine.Known() || len(g.voters) > 1 && g.name == Traffic && !judgesHost(g.name, i) { // a flush does not follow the host
 		return drift.Missing
+	}
+	if len(others) > 0 {
+		host = min(host, lowerMedian(others))
 	}
 	return min(mine, host)
 }

@@ -233,3 +233,28 @@ func TestTheSickOneOfTwoDrivesRecoversOnASlowHost(t *testing.T) {
 		assert.Empty(t, m.node.Together())
 	}
 }
+
+// A host is known to be slow, and then too few other drives are measured to tell what it does. No drive is blamed for it, unless
+// another one shows that the host is well again.
+func TestAHostThatIsSlowStaysSoWhileTooFewTell(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 5)
+	m.idle = true
+	m.run(36*time.Hour, steady)
+	m.run(12*time.Hour, slower(1.3))
+	require.Equal(t, record.Degraded, m.node.Host().Verdict)
+	for _, id := range m.drives[:3] {
+		m.silent[id] = true
+	}
+	m.run(6*time.Hour, slower(1.3))
+	for _, id := range m.drives[3:] {
+		assert.False(t, m.verdict(id).Verdict.Blames(), id)
+	}
+	m.slower["d03"] = 1.3
+	m.run(2*time.Hour, slower(1.3))
+	assert.True(t, m.verdict("d03").Verdict.Blames(), "slower than the host made it")
+	assert.False(t, m.verdict("d04").Verdict.Blames())
+	m.run(12*time.Hour, steady)
+	assert.True(t, m.verdict("d03").Verdict.Blames(), "the other one shows that the host is well")
+	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
+}

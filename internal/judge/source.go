@@ -119,7 +119,7 @@ func (s *source) others(slot int64, did func(o *source, i int) drift.Shift) drif
 			}
 		}
 		if len(values) < s.group.quorum-1 {
-			out[i] = s.group.left(i, s.shared(i, slot, did(s, i)))
+			out[i] = s.group.left(i, values, s.shared(i, slot, did(s, i)))
 			continue
 		}
 		out[i] = lowerMedian(values)
