@@ -1,6 +1,7 @@
 package drift_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -80,4 +81,29 @@ func TestATailNeedNotRecoverWithItsHost(t *testing.T) {
 	for _, d := range track.Drift()[1:3] {
 		assert.Equal(t, record.Regressed, d.State, "%.2f times slower", d.Ratio)
 	}
+}
+
+// Others turn to work that brings far more load while the host is slow. A queue would explain that the probes are as slow as the
+// host makes them, but it is the host.
+func TestOtherWorkOnASlowHostIsLearnedBesideIt(t *testing.T) {
+	host, w := &others{slower: 1.3}, newWorker()
+	w.probe.JudgeBeside(host)
+	run := func(hours int, rate, size, slower float64) record.Drift {
+		for range hours {
+			w.run(time.Hour, rate, size, 0.9, slower, record.Conditions{Kernel: "6.1"})
+			w.probe.Close(drift.Slot(w.now()))
+			w.probe.Settle(w.now())
+		}
+		return w.probe.Drift()[0]
+	}
+	run(48, 2000, 4096, 1)
+	host.until = math.MaxInt64
+	run(12, 2000, 4096, 1.3)
+	run(36, 60000, 1024, 1.3)
+	host.until = 0 // it is well again
+	x := run(6, 60000, 1024, 1)
+	assert.InDelta(t, 1, x.Ratio, 0.12, "a little faster, as the drive is less busy")
+	x = run(6, 60000, 1024, 1.3)
+	assert.Equal(t, record.Regressed, x.State)
+	assert.InDelta(t, 1.3, x.Ratio, 0.06)
 }

@@ -197,7 +197,9 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 			level := e.Baseline.level(e.Blocks)
 			least, most := same.levels(e.Blocks)
 			for i := range level {
-				level[i] = max(least[i], min(most[i], level[i]))
+				// The load of these blocks does not explain by how much the host was slower than in the baseline before.
+				beside := level[i] - max(0, e.Baseline.Of[i].Host-before.Of[i].Host)
+				level[i] = max(least[i], min(most[i], beside))
 			}
 			wanted = valuesOf(e.names, e.values(level))
 			e.correct(&wanted, learned, matters)
