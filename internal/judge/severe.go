@@ -150,7 +150,7 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	}
 	for _, s := range d.sources {
 		for i := range s.speeds() {
-			if since, by, ok := s.beyondAll(i, severe, now); ok && !(s.tracker.Statistics()[i] == record.IOPS && s.medianLacks(since, by)) {
+			if since, by, ok := s.beyondAll(i, severe, now); ok && !s.ofFew(i, since, by) {
 				far[s.witness()] = true
 				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since, nil)
 			}

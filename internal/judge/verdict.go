@@ -261,14 +261,16 @@ func feltFor(x record.Drift) time.Duration {
 // isTail reports whether a drift is of a tail, or of slow rounds among others that are as before.
 func isTail(x record.Drift) bool { return x.Statistic.IsTail() || x.Cause == record.BySlowRounds }
 
-// isOfFew reports whether few slow I/Os are why a probe has fewer IOPS: the median latency since then shows less than half of that.
-// One read of 10 ms among 32 of 100 µs makes IOPS a quarter. That is a tail, such as garbage collection makes for minutes.
-func (s *source) isOfFew(x record.Drift) bool {
-	return x.Statistic == record.IOPS && s.medianLacks(x.Since, drift.ShiftOf(x.Ratio))
-}
+// isOfFew is ofFew for a drift.
+func (s *source) isOfFew(x record.Drift) bool { return s.ofFew(s.index(x), x.Since, drift.ShiftOf(x.Ratio)) }
 
-// medianLacks reports whether the median latency of a probe since an onset shows less than half of a shift.
-func (s *source) medianLacks(onset time.Time, by drift.Shift) bool {
+// ofFew reports whether few slow I/Os are why a probe has fewer IOPS, if i is those: the median latency since the onset shows less
+// than half of the shift. One read of 10 ms among 32 of 100 µs makes IOPS a quarter. That is a tail, such as garbage collection
+// makes for minutes.
+func (s *source) ofFew(i int, onset time.Time, by drift.Shift) bool {
+	if s.tracker.Statistics()[i] != record.IOPS {
+		return false
+	}
 	median, blocks := s.tracker.ShiftSince(0, onset)
 	if blocks == 0 {
 		median = s.tracker.LastShift(0, onset)
