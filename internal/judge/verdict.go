@@ -262,7 +262,9 @@ func feltFor(x record.Drift) time.Duration {
 func isTail(x record.Drift) bool { return x.Statistic.IsTail() || x.Cause == record.BySlowRounds }
 
 // isOfFew is ofFew for a drift.
-func (s *source) isOfFew(x record.Drift) bool { return s.ofFew(s.index(x), x.Since, drift.ShiftOf(x.Ratio)) }
+func (s *source) isOfFew(x record.Drift) bool {
+	return s.ofFew(s.index(x), x.Since, drift.ShiftOf(x.Ratio))
+}
 
 // ofFew reports whether few slow I/Os are why a probe has fewer IOPS, if i is those: the median latency since the onset shows less
 // than half of the shift. One read of 10 ms among 32 of 100 µs makes IOPS a quarter. That is a tail, such as garbage collection
