@@ -236,7 +236,7 @@ func (s *source) speaksFor(x record.Drift, now time.Time, far map[string]bool) r
 		s.name == Traffic && !standing.Blames() && s.seen(x, now) < feltFor(x) && !s.drive.probesAreSlow(now),
 		x.Statistic == record.OthersFlushLatency: // a flush takes as long as there is data to flush
 		return record.Watch
-	case tail && s.seen(x, now) < tailLasts, s.isBrief(x, now):
+	case isTail(x) && s.seen(x, now) < tailLasts, s.isBrief(x, now):
 		return record.Watch
 	case tail && x.Cause != record.BySlowRounds && (x.Ratio < degraded || x.Lower < sure):
 		return record.Watch
