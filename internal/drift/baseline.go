@@ -394,6 +394,11 @@ func (b *baseline) doubt(load, i int) Shift {
 	return doubt
 }
 
+// continued returns statistic i of the load curve at a load. Beyond the highest load seen, it goes on as a queue explains.
+func (b *baseline) continued(load, i int) Shift {
+	return b.Of[i].Curve.at(min(load, b.MaxLoad)) + b.doubt(max(load, b.MinLoad), i)
+}
+
 // judges reports whether a block under this load says enough to be judged.
 func (b *baseline) judges(load int) bool { return b.doubt(load, 0) <= ShiftOf(mostAllowance) }
 

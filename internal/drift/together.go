@@ -180,9 +180,9 @@ func (t *Tracker) Rise(i, load int) (rise, doubt Shift, ok bool) {
 		return 0, 0, false
 	}
 	b := t.current().Baseline
-	doubt = b.doubt(max(load, b.MinLoad), i)
-	known := max(b.MinLoad, min(load, b.MaxLoad))
-	return b.Of[i].Curve.at(known) - b.Of[i].Curve.at(b.MinLoad) + doubt, doubt, doubt <= ShiftOf(mostAllowance)
+	load = max(load, b.MinLoad)
+	doubt = b.doubt(load, i)
+	return b.continued(load, i) - b.Of[i].Curve.at(b.MinLoad), doubt, doubt <= ShiftOf(mostAllowance)
 }
 
 // SlowerUnder returns how much slower statistic i is under some work than under less, by the load curve and, beyond the loads
@@ -195,10 +195,7 @@ func (t *Tracker) SlowerUnder(i int, more, less Work) Shift {
 	if !b.byWork() {
 		return 0
 	}
-	at := func(w Work) Shift {
-		load := b.Costs.load(w.rates(), b.MinLoad)
-		return b.Of[i].Curve.at(min(load, b.MaxLoad)) + b.doubt(max(load, b.MinLoad), i)
-	}
+	at := func(w Work) Shift { return b.continued(b.Costs.load(w.rates(), b.MinLoad), i) }
 	return max(0, at(more)-at(less))
 }
 

@@ -180,7 +180,7 @@ func (s *Score) lasting(name, drive string, e drifttest.Episode, findings []Find
 	var stood time.Duration
 	after := func(severe bool) time.Duration {
 		for _, f := range findings {
-			if f.At >= e.Onset && f.At <= e.End && f.Severity != Regressed && (f.Severity == Severe || !severe) {
+			if f.At >= e.Onset && f.At <= e.End && (f.Severity == Severe || !severe && f.Severity == Degraded) {
 				stood = f.Stood
 				return f.At - e.Onset
 			}
