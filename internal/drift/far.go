@@ -23,6 +23,9 @@ func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time)
 	}
 	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
 	by = min(last[0].Shifts[i], last[1].Shifts[i]) // a block without the statistic has the least shift
+	if by < limit-ShiftOf(mostBelow) {
+		return slotTime(last[0].Slot), by, false // as of nearly all drives
+	}
 	fresh := now.Sub(slotTime(last[0].Slot)) <= time.Duration((farBlocks+1)*t.Slots()+1)*blockLength
 	far = fresh && by >= limit+t.below(i, last[0].Slot) && by >= max(yesterday(), usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
 	return slotTime(last[0].Slot), by, far
@@ -79,9 +82,13 @@ func (t *Tracker) learnSpell() {
 	}
 	before, after := t.recent[at-shownBlocks:at], t.recent[at+1:]
 	for i := range t.names {
-		if n := &t.current().Baseline.Of[i]; t.recent[at].Shifts[i].Known() {
-			n.enterMonth(t.recent[at].Slot / monthSlots)
-			over := t.recent[at].Shifts[i] - max(usual(before, i), usual(after, i))
+		x, n := t.recent[at].Shifts[i], &t.current().Baseline.Of[i]
+		if !x.Known() {
+			continue
+		}
+		n.enterMonth(t.recent[at].Slot / monthSlots)
+		if x > n.Spells[0] { // a block that is not even that much above the baseline is no new one
+			over := x - max(usual(before, i), usual(after, i))
 			n.Spells[0] = max(n.Spells[0], min(over, ShiftOf(mostSpell)))
 		}
 	}
@@ -102,7 +109,7 @@ func (n *norm) enterMonth(month int64) {
 
 // usual returns the median of how much slower than the baseline statistic i was in the blocks; 0 when it was not.
 func usual(blocks []judged, i int) Shift {
-	var values []Shift
+	values := make([]Shift, 0, recentBlocks)
 	for _, b := range blocks {
 		if b.Shifts[i].Known() {
 			values = append(values, b.Shifts[i])

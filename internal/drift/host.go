@@ -39,10 +39,10 @@ func (h askedOnce) At(slot int64) Shifts {
 type Alone struct{}
 
 // At implements Host.
-func (Alone) At(int64) Shifts { return unmeasured() }
+func (Alone) At(int64) Shifts { return Unmeasured() }
 
 // Now implements Host.
-func (Alone) Now(time.Time) Shifts { return unmeasured() }
+func (Alone) Now(time.Time) Shifts { return Unmeasured() }
 
 // Part implements Host.
 func (Alone) Part(int, Shift) Shift { return 0 }

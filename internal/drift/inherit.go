@@ -32,7 +32,7 @@ func (e *epoch) unproven() bool { return e.Before != nil && e.Doubt == nil }
 // justBefore returns how much slower than the baseline the device was lately; missing where nothing was judged. The
 // host's part is left in, as a change of conditions may be one of the host.
 func (t *Tracker) justBefore() Shifts {
-	out := unmeasured()
+	out := Unmeasured()
 	for i := range t.names {
 		var values []Shift
 		for _, b := range t.recent[max(0, len(t.recent)-effectBlocks):] {
@@ -108,7 +108,7 @@ func (t *Tracker) follow(effects [statistics]estimate, moves Shifts, now time.Ti
 	e := t.current()
 	sure := slices.ContainsFunc(effects[:], func(c estimate) bool { return c.bounded && t.isChange(c.middle) && (c.lower > 0 || c.upper < 0) })
 	before := *e.Before
-	out := doubt{unmeasured(), unmeasured()}
+	out := doubt{Unmeasured(), Unmeasured()}
 	effect := &record.Effect{Time: e.Started, Changes: e.Previous.Changes(e.Conditions), Ratios: map[record.Statistic]record.Ratio{}}
 	for i, statistic := range t.names {
 		c := effects[i]
@@ -141,7 +141,7 @@ func (t *Tracker) follow(effects [statistics]estimate, moves Shifts, now time.Ti
 // baseline. An estimate without blocks is not known. There is no doubt about statistic found, or about none if that is nobody.
 func (t *Tracker) changeOf(found int, after []judged) (effects [statistics]estimate, moves Shifts) {
 	e := t.current()
-	moves = unmeasured()
+	moves = Unmeasured()
 	for i := range t.names {
 		before := e.Before[i]
 		var values []Shift

@@ -70,7 +70,7 @@ func (t *Tracker) besideHost(b block) block {
 // when nothing in the block can be judged.
 func (t *Tracker) judged(b block) (judged, bool) {
 	base, host := t.current().Baseline, t.host.At(b.Slot)
-	j, ok := judged{Slot: b.Slot, Shifts: unmeasured(), Alone: unmeasured(), withDay: unmeasured()}, false
+	j, ok := judged{Slot: b.Slot, Shifts: Unmeasured(), Alone: Unmeasured(), withDay: Unmeasured()}, false
 	for i := range t.names {
 		n, x := &base.Of[i], t.against(b, i)
 		if x.Known() {

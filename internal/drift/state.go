@@ -28,7 +28,7 @@ type State struct {
 	WithDay map[int64]Shifts `json:"with_day,omitempty"`
 	// Compared is when each statistic was last compared.
 	Compared map[record.Statistic]compared `json:"compared,omitempty"`
-	// Latest are the last rounds, which LastShift and OtherWork use.
+	// Latest are the last rounds, which LastShifts and OtherWork use.
 	Latest []point `json:"latest,omitempty"`
 	// Traffic says that the tracker is of the drive's own traffic, and not of a probe.
 	Traffic bool `json:"traffic,omitempty"`

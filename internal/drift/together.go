@@ -99,7 +99,7 @@ func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
 	}
 	base := t.current().Baseline
 	for _, b := range base.loaded(blocks) {
-		s := unmeasured()
+		s := Unmeasured()
 		for i := range t.names {
 			s[i] = base.shift(b, i)
 			if t.traffic() && !base.Of[i].likeWork(b.Work, i) {
@@ -110,8 +110,8 @@ func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
 	}
 }
 
-// unmeasured returns shifts that are all missing.
-func unmeasured() Shifts { return Shifts{missing, missing, missing, missing} }
+// Unmeasured returns shifts that are all missing.
+func Unmeasured() Shifts { return Shifts{missing, missing, missing, missing} }
 
 // Settle judges the blocks that are over.
 func (t *Tracker) Settle(now time.Time) []Event {
@@ -165,7 +165,8 @@ func (t *Tracker) LeastLoadAs(other *Tracker, i int, w Work) int {
 	if t.Maturity() == "" || other.Maturity() == "" || !w.Known {
 		return least
 	}
-	mine, theirs := t.current().Baseline.Costs.time(w.rates()), other.current().Baseline.Costs.time(w.rates())
+	rates := w.rates()
+	mine, theirs := t.current().Baseline.Costs.time(rates), other.current().Baseline.Costs.time(rates)
 	if theirs <= 0 || mine <= theirs {
 		return least
 	}
@@ -347,23 +348,34 @@ func (t *Tracker) Notes() []Note {
 // NoteChanges tells the tracker of changes of conditions that its devices have in common.
 func (t *Tracker) NoteChanges(now time.Time, changes []record.Change) { t.noteChanges(now, changes) }
 
-// LastShift returns how much slower than the baseline statistic i was in the last rounds since a time, the host's
+// LastShifts returns how much slower than the baseline each statistic was in the last rounds since a time, the host's
 // part included; Missing when there are none.
-func (t *Tracker) LastShift(i int, since time.Time) Shift {
-	if t.Maturity() == "" || !t.current().Baseline.Of[i].learned() {
-		return missing
+func (t *Tracker) LastShifts(since time.Time) Shifts {
+	out := Unmeasured()
+	if t.Maturity() == "" {
+		return out
 	}
 	base := t.current().Baseline
-	column := make([]Shift, 0, latestRounds)
+	var columns [statistics][latestRounds]Shift
+	var rounds [statistics]int
 	for _, p := range t.latest {
-		if p.Shifts[i].Known() && p.Time >= since.Unix() && (!t.traffic() || base.Of[i].likeWork(p.Work, i)) {
-			column = append(column, p.Shifts[i]-base.Of[i].Curve.at(base.load(p.Work, p.Load)))
+		if p.Time < since.Unix() {
+			continue
+		}
+		load := base.load(p.Work, p.Load)
+		for i := range base.Of {
+			if n := &base.Of[i]; p.Shifts[i].Known() && n.learned() && (!t.traffic() || n.likeWork(p.Work, i)) {
+				columns[i][rounds[i]] = p.Shifts[i] - n.Curve.at(load)
+				rounds[i]++
+			}
 		}
 	}
-	if len(column) == 0 {
-		return missing
+	for i, n := range rounds {
+		if n > 0 {
+			out[i] = median(columns[i][:n])
+		}
 	}
-	return median(column)
+	return out
 }
 
 // ShiftSince returns how much slower statistic i has been since an onset, and in how many blocks that was judged. The
@@ -401,7 +413,7 @@ func (t *Tracker) End(i int, now time.Time) []Event {
 	return t.changed(before, now)
 }
 
-// latestRounds is how many of the last rounds are kept, for LastShift and OtherWork.
+// latestRounds is how many of the last rounds are kept, for LastShifts and OtherWork.
 const latestRounds = 3
 
 // Suspicious returns how many slow rounds a stretch has that the next ones decide; 0 when the last round was not

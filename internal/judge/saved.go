@@ -145,10 +145,6 @@ type Day struct {
 // noBlock stands for a missing block.
 const noBlock = "."
 
-func nothing() drift.Shifts {
-	return drift.Shifts{drift.Missing, drift.Missing, drift.Missing, drift.Missing}
-}
-
 // State returns what Restore takes. It leaves out removed drives, and hosts without drives, after keptFor. A node that has not
 // judged since it was restored may get its drives yet, or is only to accept something: it keeps all hosts.
 func (n *Node) State(now time.Time) State {
@@ -376,7 +372,7 @@ func (d Day) blocks(source string) ([]drift.Shifts, error) {
 			return nil, fmt.Errorf("%d blocks from slot %d on", len(words), d.First)
 		}
 		for len(out) < len(words) {
-			out = append(out, nothing())
+			out = append(out, drift.Unmeasured())
 		}
 		for k, word := range words {
 			if word == noBlock {
@@ -461,7 +457,7 @@ func (s *source) recall() {
 		return
 	}
 	for i, b := range blocks {
-		if b != nothing() {
+		if b != drift.Unmeasured() {
 			s.note(known.Day.First+int64(i), b)
 		}
 	}

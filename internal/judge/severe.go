@@ -53,7 +53,7 @@ func (s *source) isStillSlow(x record.Drift, now time.Time) bool {
 		return false
 	}
 	i := s.index(x)
-	last := s.tracker.LastShift(i, time.Time{})
+	last := s.tracker.LastShifts(time.Time{})[i]
 	if slots := s.tracker.Slots(); drift.Slot(s.last)-s.block.Slot <= 2*slots {
 		last = max(last, s.at(s.block.Slot, i))
 	}

@@ -45,13 +45,16 @@ func (s *source) note(slot int64, x drift.Shifts) {
 	s.day[slot%dayBlocks], s.slots[slot%dayBlocks] = x, slot
 }
 
-// at returns a block of the last day; Missing when there was none. After a gap, older ones are still there, but are not stored.
-func (s *source) at(slot int64, statistic int) drift.Shift {
+// in returns a block of the last day; Missing when there was none. After a gap, older ones are still there, but are not stored.
+func (s *source) in(slot int64) drift.Shifts {
 	if slot < 0 || slot <= s.block.Slot-dayBlocks || s.slots[slot%dayBlocks] != slot {
-		return drift.Missing
+		return drift.Unmeasured()
 	}
-	return s.day[slot%dayBlocks][statistic]
+	return s.day[slot%dayBlocks]
 }
+
+// at returns a statistic of a block of the last day; Missing when there was none.
+func (s *source) at(slot int64, statistic int) drift.Shift { return s.in(slot)[statistic] }
 
 // clockSetBack forgets the blocks from a slot on, which lie in the future now. The last one was measured just before that.
 func (s *source) clockSetBack(slot int64) {
@@ -68,7 +71,7 @@ func (s *source) clockSetBack(slot int64) {
 
 // At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
-	return s.orTraffic(s.others(slot, func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts {
+	return s.orTraffic(s.others(slot, func(o *source) drift.Shifts { return o.in(slot) }), func(t *source) drift.Shifts {
 		var reads []drift.Shift
 		for k := range s.tracker.Slots() { // blocks of traffic are short
 			if x := t.At(slot + k)[0]; x.Known() {
@@ -76,7 +79,7 @@ func (s *source) At(slot int64) drift.Shifts {
 			}
 		}
 		if len(reads) == 0 {
-			return nothing()
+			return drift.Unmeasured()
 		}
 		return drift.Shifts{lowerMedian(reads)}
 	})
@@ -84,7 +87,8 @@ func (s *source) At(slot int64) drift.Shifts {
 
 // Now implements drift.Host.
 func (s *source) Now(since time.Time) drift.Shifts {
-	return s.orTraffic(s.others(drift.Slot(since), func(o *source, i int) drift.Shift { return o.tracker.LastShift(i, since) }), func(t *source) drift.Shifts { return t.Now(since) })
+	did := s.others(drift.Slot(since), func(o *source) drift.Shifts { return o.tracker.LastShifts(since) })
+	return s.orTraffic(did, func(t *source) drift.Shifts { return t.Now(since) })
 }
 
 // orTraffic returns what the others did by this source. Where too few of them were probed, as when the host makes
@@ -108,23 +112,30 @@ func (d *drive) traffic() *source {
 }
 
 // others returns the median of what the other drives did in a slot, by statistic; Missing where it is known of too few.
-func (s *source) others(slot int64, did func(o *source, i int) drift.Shift) drift.Shifts {
-	var out drift.Shifts
-	values := make([]drift.Shift, 0, 32)
-	for i := range out {
-		out[i], values = drift.Missing, values[:0]
-		for _, o := range s.group.voters {
-			if x := did(o, i); x.Known() && !s.isSame(o) {
-				values = append(values, o.shared(i, slot, x))
-			}
-		}
-		if len(values) < s.group.quorum-1 {
-			out[i] = s.group.left(i, values, s.shared(i, slot, did(s, i)))
+func (s *source) others(slot int64, did func(*source) drift.Shifts) drift.Shifts {
+	out := drift.Unmeasured()
+	var values [len(out)][]drift.Shift
+	for i := range values {
+		values[i] = make([]drift.Shift, 0, len(s.group.voters))
+	}
+	for _, o := range s.group.voters {
+		if s.isSame(o) {
 			continue
 		}
-		out[i] = lowerMedian(values)
-		if s.group.isPair() && len(values) < minVoters { // otherwise the two are others of a third drive, and neither is this one
-			out[i] = s.group.inCommon(i, out[i], s.shared(i, slot, did(s, i)))
+		for i, x := range did(o) {
+			if x.Known() {
+				values[i] = append(values[i], o.shared(i, slot, x))
+			}
+		}
+	}
+	for i, of := range values {
+		switch {
+		case len(of) < s.group.quorum-1:
+			out[i] = s.group.left(i, of, s.shared(i, slot, did(s)[i]))
+		case s.group.isPair() && len(of) < minVoters: // with more, the two are others of a third drive, and neither is this one
+			out[i] = s.group.inCommon(i, lowerMedian(of), s.shared(i, slot, did(s)[i]))
+		default:
+			out[i] = lowerMedian(of)
 		}
 	}
 	return out

@@ -275,7 +275,7 @@ func (s *source) ofFew(i int, onset time.Time, by drift.Shift) bool {
 	}
 	median, blocks := s.tracker.ShiftSince(0, onset)
 	if blocks == 0 {
-		median = s.tracker.LastShift(0, onset)
+		median = s.tracker.LastShifts(onset)[0]
 	}
 	return median.Known() && 2*median < by
 }

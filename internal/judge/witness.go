@@ -168,6 +168,6 @@ func (s *source) isAsSlowAs(at time.Time) bool {
 func (s *source) lastRoundsAreSlow(onset time.Time) bool {
 	_, noise := s.tracker.Noise(0)
 	_, blocks := s.tracker.ShiftSince(0, onset)
-	x := s.tracker.LastShift(0, onset)
+	x := s.tracker.LastShifts(onset)[0]
 	return blocks == 0 && x.Known() && x >= max(drift.ShiftOf(beyondDoubt), noise+drift.ShiftOf(agrees))
 }
