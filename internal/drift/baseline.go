@@ -58,8 +58,7 @@ type norm struct {
 	// Host is how much slower than usual the other devices were while the baseline was learned: the level contains
 	// that much of the host's part.
 	Host Shift `json:"host,omitempty"`
-	// Daily is what is expected at each time of day.
-	Daily daily `json:"daily,omitempty"`
+	recurring
 	// LeastSize and MostSize bound the sizes of the I/Os that were seen, in bytes; 0 when not known.
 	LeastSize int `json:"least_size,omitempty"`
 	MostSize  int `json:"most_size,omitempty"`
@@ -193,21 +192,21 @@ func (b *baseline) learnNorm(i int, name record.Statistic, of []block, anchored 
 // norm returns what is normal for a statistic. Half an hour in which only the tail of the latencies is slower recurs at no time
 // of day, so it counts as noise: a nightly job makes the median slower, too.
 func (b *baseline) norm(statistic int, name record.Statistic, blocks []block, anchored bool, host Host) norm {
-	expected, n := b.Of[statistic].Daily, norm{}
+	expected, n := b.Of[statistic].recurring, norm{}
 	blocks, n.Host = withoutHost(blocks, statistic, host)
 	n.Curve = learnCurve(expected.without(blocks, statistic), statistic)
 	residuals, excess := make([]Shift, len(blocks)), make([]Shift, len(blocks))
 	for i, b := range blocks {
 		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load), n.excess(b, statistic)
 	}
-	n.Daily = expected
-	ofDay := n.Daily
+	n.recurring = expected
+	ofDay := n.recurring
 	switch {
 	case name.IsTail():
-		ofDay = daily{}.and(n.Daily).and(b.Of[0].Daily)
+		ofDay = recurring{}.and(n.recurring).and(b.Of[0].recurring)
 	case len(blocks) >= minFinalBlocks:
-		n.Daily = learnDaily(blocks, residuals).and(expected)
-		ofDay = n.Daily
+		n.recurring = learnDaily(blocks, residuals).and(expected)
+		ofDay = n.recurring
 	}
 	for i, b := range blocks {
 		residuals[i] -= ofDay.off(b.Slot, residuals[i])

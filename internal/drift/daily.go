@@ -5,43 +5,49 @@ import (
 	"slices"
 )
 
-// What recurs at a time of day is no news: a backup, a scrub, jobs that nobody reports. A slowdown of the first day,
-// or one that was found and over within hours, is expected at that time of the next days. It is forgotten when it
-// does not recur.
+// What recurs at a time of day, or of the week, is no news: a backup, a scrub, discards, jobs that nobody reports. A
+// slowdown of the first day, or one that was found and over within hours, is expected at that time of the next days, and of
+// that day of the next weeks. It is forgotten when it does not recur.
 
 const (
-	daySlots = finalBlocks
+	daySlots  = finalBlocks
+	weekSlots = 7 * daySlots
 	// dailyLeast is the ratio from which on something is out of the ordinary for a day, and dailyRun for how many
 	// blocks in a row it must last: half an hour. What is shorter is noise.
 	dailyLeast = 1.2
 	dailyRun   = 6
 	// dailyMost is the largest ratio that is expected again: no nightly job makes a healthy drive slower than that.
 	dailyMost = 4.0
-	// dailyKept is how much of an expectation, in percent, is left after a day without it: backups skip some nights.
-	dailyKept = 85
-	// dailySlack is how many blocks earlier or later it may begin and end.
-	dailySlack = 3
+	// dailyKept is how much of an expectation, in percent, is left after a day without it, and weeklyKept after a week:
+	// backups skip some nights.
+	dailyKept, weeklyKept = 85, 70
+	// jobSlack is how many blocks earlier or later a job of half an hour or more may begin and end, and spellSlack what is
+	// shorter.
+	jobSlack, spellSlack = 6, 3
 	// dailyForgotten is the ratio below which an expectation is dropped.
 	dailyForgotten = 1.05
 )
 
-// daily is how much slower something is expected to be, by the slot of the day.
-type daily map[int64]Shift
+// recurring is how much slower something is expected to be, by the slot of the day and by that of the week.
+type recurring struct {
+	Daily  map[int64]Shift `json:"daily,omitempty"`
+	Weekly map[int64]Shift `json:"weekly,omitempty"`
+}
 
 // learnDaily learns what is out of the ordinary in a day of residuals. What is common, such as a load by day, is noise. On a
 // drive that collects garbage all the time, spikes of some minutes are common, and a nightly job is out of the ordinary
 // only because it lasts: above what is common without the spikes, it has to last for twice as long.
-func learnDaily(blocks []block, residuals []Shift) daily {
-	d := daily{}
+func learnDaily(blocks []block, residuals []Shift) recurring {
+	r := recurring{map[int64]Shift{}, map[int64]Shift{}}
 	common := func(residuals []Shift) Shift { return quantile(slices.Sorted(slices.Values(residuals)), 0.75) }
-	d.expectRuns(blocks, residuals, common(residuals), dailyRun)
-	d.expectRuns(blocks, residuals, common(smoothed(residuals)), 2*dailyRun)
-	return d
+	r.expectRuns(blocks, residuals, common(residuals), dailyRun)
+	r.expectRuns(blocks, residuals, common(smoothed(residuals)), 2*dailyRun)
+	return r
 }
 
 // expectRuns expects again what was clearly above a usual residual in so many blocks in a row. It has to be clear that it
 // is no effect of load: other blocks under about as much load are not above it.
-func (d daily) expectRuns(blocks []block, residuals []Shift, usual Shift, long int) {
+func (r recurring) expectRuns(blocks []block, residuals []Shift, usual Shift, long int) {
 	limit, run := usual+ShiftOf(dailyLeast), 0
 	for k, x := range residuals {
 		if x < limit || !otherwiseUnderLoad(blocks, residuals, limit, blocks[k].Load) {
@@ -55,7 +61,7 @@ func (d daily) expectRuns(blocks []block, residuals []Shift, usual Shift, long i
 		}
 		if run >= long {
 			for n := from; n <= k; n++ {
-				d.expect(blocks[n].Slot, residuals[n]-usual)
+				r.expect(blocks[n].Slot, residuals[n]-usual, jobSlack)
 			}
 		}
 	}
@@ -81,41 +87,81 @@ func smoothed(residuals []Shift) []Shift {
 	return out
 }
 
-func (d daily) expect(slot int64, x Shift) {
+// expect expects x again in a slot of the day and of the week, and up to some slots before and after it.
+func (r recurring) expect(slot int64, x Shift, slack int64) {
 	x = min(x, ShiftOf(dailyMost))
-	for n := slot - dailySlack; n <= slot+dailySlack; n++ {
-		at := (n + daySlots) % daySlots
-		d[at] = max(d[at], x)
+	for n := slot - slack; n <= slot+slack; n++ {
+		day, week := (n+daySlots)%daySlots, (n+weekSlots)%weekSlots
+		r.Daily[day], r.Weekly[week] = max(r.Daily[day], x), max(r.Weekly[week], x)
 	}
 }
 
-// and adds what was expected before. Some blocks of the day may be missing, as a drift is no part of a baseline.
-func (d daily) and(before daily) daily {
-	for at, x := range before {
-		d[at] = max(d[at], x)
+// followed returns what is expected once statistic i recurred for half an hour or more, and has been over for as long as it
+// might go on: the same at about the times at which it came. So an expectation follows a job that begins earlier or takes
+// longer from time to time. What goes on after the time at which it is expected is news, and so moves nothing.
+func (r recurring) followed(blocks []judged, i int) recurring {
+	recurred := func(b judged) bool { x := r.at(b.Slot); return x > 0 && b.withDay[i] >= x/2 }
+	end := len(blocks) - 1 - jobSlack // the first block after it
+	if end < dailyRun || !recurred(blocks[end-1]) {
+		return r
 	}
-	return d
+	half := r.at(blocks[end-1].Slot) / 2
+	if slices.ContainsFunc(blocks[end:], func(b judged) bool { return b.withDay[i] >= half }) {
+		return r
+	}
+	first := end
+	for first > 0 && recurred(blocks[first-1]) {
+		first--
+	}
+	if end-first < dailyRun {
+		return r
+	}
+	out := recurring{}.and(r)
+	for _, b := range blocks[first:end] {
+		out.expect(b.Slot, min(r.at(b.Slot), b.withDay[i]), jobSlack)
+	}
+	return out
+}
+
+// and returns a copy of what either expects. Some blocks of the day may be missing, as a drift is no part of a baseline.
+func (r recurring) and(before recurring) recurring {
+	return recurring{larger(r.Daily, before.Daily), larger(r.Weekly, before.Weekly)}
+}
+
+// larger returns the larger of two expectations for each slot.
+func larger(a, b map[int64]Shift) map[int64]Shift {
+	out := make(map[int64]Shift, max(len(a), len(b)))
+	maps.Copy(out, a)
+	for at, x := range b {
+		out[at] = max(out[at], x)
+	}
+	return out
 }
 
 // after returns what is expected once something was seen in a slot. What recurred is expected again. Of what did not
 // recur most is left, and nothing after some weeks. What goes on after the time at which it is expected is news.
-func (d daily) after(slot int64, seen Shift) daily {
-	at := slot % daySlots
-	expected, ok := d[at]
-	if !ok || seen >= expected/2 {
-		return d
+func (r recurring) after(slot int64, seen Shift) recurring {
+	return recurring{kept(r.Daily, slot%daySlots, seen, dailyKept), kept(r.Weekly, slot%weekSlots, seen, weeklyKept)}
+}
+
+// kept returns what is left of expectations after something was seen at a time: what recurred, and so many percent of what
+// did not.
+func kept(expected map[int64]Shift, at int64, seen Shift, percent Shift) map[int64]Shift {
+	x, ok := expected[at]
+	if !ok || seen >= x/2 {
+		return expected
 	}
-	out := maps.Clone(d)
-	if out[at] = expected * dailyKept / 100; out[at] < ShiftOf(dailyForgotten) {
+	out := maps.Clone(expected) // the state that is being written has the other one
+	if out[at] = x * percent / 100; out[at] < ShiftOf(dailyForgotten) {
 		delete(out, at)
 	}
 	return out
 }
 
-// without returns the blocks with what is expected of statistic i at their time of day taken off. The load curve is
+// without returns the blocks with what is expected of statistic i at their time taken off. The load curve is
 // learned from these, so that a nightly job at the time of the highest load is not mistaken for an effect of load.
-func (d daily) without(blocks []block, i int) []block {
-	if len(d) == 0 {
+func (r recurring) without(blocks []block, i int) []block {
+	if len(r.Daily) == 0 && len(r.Weekly) == 0 {
 		return blocks
 	}
 	levels := make([]Shift, len(blocks))
@@ -124,10 +170,13 @@ func (d daily) without(blocks []block, i int) []block {
 	}
 	usual, out := median(levels), slices.Clone(blocks)
 	for k, b := range out {
-		out[k].Level[i] -= d.off(b.Slot, b.Level[i]-usual)
+		out[k].Level[i] -= r.off(b.Slot, b.Level[i]-usual)
 	}
 	return out
 }
 
 // off returns what to take off a shift that was seen in a slot; never more than the shift itself.
-func (d daily) off(slot int64, x Shift) Shift { return max(0, min(x, d[slot%daySlots])) }
+func (r recurring) off(slot int64, x Shift) Shift { return max(0, min(x, r.at(slot))) }
+
+// at returns what is expected in a slot.
+func (r recurring) at(slot int64) Shift { return max(r.Daily[slot%daySlots], r.Weekly[slot%weekSlots]) }

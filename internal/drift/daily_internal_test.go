@@ -20,6 +20,6 @@ func TestANightlyJobIsOutOfTheOrdinaryDespiteSpikes(t *testing.T) {
 		}
 	}
 	d := learnDaily(blocks, residuals)
-	assert.GreaterOrEqual(t, d[270].Ratio(), 1.49)
-	assert.Zero(t, d[144], "the spikes are noise")
+	assert.GreaterOrEqual(t, d.Daily[270].Ratio(), 1.49)
+	assert.Zero(t, d.Daily[144], "the spikes are noise")
 }

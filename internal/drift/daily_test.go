@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // night runs a day whose last two hours are slower by a ratio, and counts the regressions in them.
@@ -310,4 +311,53 @@ func TestARestartAtNightChangesNoExpectation(t *testing.T) {
 		require.Equal(t, record.Stable, h.p50().State)
 	}
 	assert.Equal(t, once.stored(), again.stored())
+}
+
+// week runs a week whose last night is slower by a ratio, and counts the regressions in that.
+func (h *history) week(slower float64) (told int) {
+	h.t.Helper()
+	for range 6 {
+		h.night(1)
+	}
+	return h.night(slower)
+}
+
+func TestWhatRecursWeeklyIsToldOnce(t *testing.T) {
+	testenv.Long(t)
+	h := newHistory(t)
+	h.week(1)
+	assert.Positive(t, h.week(1.6), "it is news")
+	for range 3 {
+		assert.Zero(t, h.week(1.6), "it was there the week before")
+	}
+	assert.Positive(t, h.week(3), "but not like this")
+	h.week(1)
+	assert.Zero(t, h.week(1.6), "a backup may skip a week")
+	for range 10 {
+		h.week(1)
+	}
+	assert.Positive(t, h.week(1.6), "after weeks without it, it is news again")
+}
+
+// A job may take longer from week to week. It is still the same job.
+func TestAJobThatTakesLongerEachTimeIsToldOnce(t *testing.T) {
+	h := newHistory(t)
+	night := func(job time.Duration) (told int) {
+		h.run(20*time.Hour, 1, record.Conditions{})
+		for _, e := range append(h.run(job, 1.6, record.Conditions{}), h.run(4*time.Hour-job, 1, record.Conditions{})...) {
+			if e.To == record.Regressed {
+				told++
+			}
+		}
+		return told
+	}
+	night(0)
+	assert.Positive(t, night(time.Hour))
+	for job := 80 * time.Minute; job <= 3*time.Hour; job += 20 * time.Minute {
+		assert.Zero(t, night(job), job)
+	}
+	// But a drive that becomes slow during the job, and stays so, is found after it.
+	h.run(20*time.Hour, 1, record.Conditions{})
+	h.run(4*time.Hour, 1.6, record.Conditions{})
+	assert.Equal(t, record.Regressed, h.p50().State)
 }

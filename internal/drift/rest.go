@@ -166,19 +166,19 @@ func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 	return min(most, max(x, min(most, max(0, others-usual))))
 }
 
-// ofDay returns the part of x that recurs at this time of every day. What slows the median also slows the tail, and
+// ofDay returns the part of x that recurs at this time of every day or week. What slows the median also slows the tail, and
 // what slows other I/O of the device also slows this one, whose rounds are often refused just then.
 func (t *Tracker) ofDay(i int, slot int64, x Shift) Shift {
-	return max(0, min(x, max(t.daily(i, slot), t.host.ExpectedOfOtherIO(slot))))
+	return max(0, min(x, max(t.ownPast(i, slot), t.host.ExpectedOfOtherIO(slot))))
 }
 
-// daily returns what this source expects at the time of day of a slot, by its own past.
-func (t *Tracker) daily(i int, slot int64) Shift {
+// ownPast returns what this source expects in a slot, by its own past.
+func (t *Tracker) ownPast(i int, slot int64) Shift {
 	of := &t.current().Baseline.Of
 	if t.isTail(i) {
-		return max(of[i].Daily[slot%daySlots], of[0].Daily[slot%daySlots])
+		return max(of[i].at(slot), of[0].at(slot))
 	}
-	return of[i].Daily[slot%daySlots]
+	return of[i].at(slot)
 }
 
 // expectedOfHost returns the part of x that the host causes at this time of every day.

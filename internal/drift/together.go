@@ -200,12 +200,12 @@ func (t *Tracker) SlowerUnder(i int, more, less Work) Shift {
 	return max(0, at(more)-at(less))
 }
 
-// Expected returns how much slower statistic i is expected to be at the time of day of a slot, by what recurs daily.
+// Expected returns how much slower statistic i is expected to be in a slot, by what recurs daily or weekly.
 func (t *Tracker) Expected(i int, slot int64) Shift {
 	if t.Maturity() == "" {
 		return 0
 	}
-	return t.current().Baseline.Of[i].Daily[t.blockSlot(slot)%daySlots]
+	return t.current().Baseline.Of[i].at(t.blockSlot(slot))
 }
 
 // Conditions returns the conditions of the current epoch.
@@ -329,7 +329,7 @@ func (t *Tracker) ClockSetBack(now time.Time) {
 	t.clockSetBack(now)
 	t.last = now
 	for i := range t.names {
-		t.current().Baseline.Of[i].Daily = nil
+		t.current().Baseline.Of[i].recurring = recurring{}
 	}
 }
 

@@ -265,7 +265,7 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 		}
 		for i := range t.names {
 			if n := &e.Baseline.Of[i]; j.Shifts[i].Known() {
-				n.Daily = n.Daily.after(b.Slot, j.withDay[i]-t.drifted(i))
+				n.recurring = n.recurring.after(b.Slot, j.withDay[i]-t.drifted(i)).followed(t.recent, i)
 			}
 			t.redate(i)
 			switch {

@@ -155,10 +155,8 @@ func (n norm) validate(maturity record.Maturity) error {
 	if n.knowsNoise() && (n.Autocorrelation < 1 || n.Autocorrelation > 1000 || n.SlowAutocorrelation < 1 || n.SlowAutocorrelation > 1000 || n.SlowShare <= 0 || n.SlowShare > 1) {
 		return fmt.Errorf("an autocorrelation factor of %v or a share of slow blocks of %v cannot be", n.Autocorrelation, n.SlowShare)
 	}
-	for at, x := range n.Daily {
-		if at < 0 || at >= daySlots || !x.valid() {
-			return errors.New("what is expected of a day cannot be")
-		}
+	if !isExpected(n.Daily, daySlots) || !isExpected(n.Weekly, weekSlots) {
+		return errors.New("what is expected of a day or a week cannot be")
 	}
 	if !n.LargeAbove.valid() || !n.SlowAbove.valid() || !n.Spells[0].valid() || !n.Spells[1].valid() {
 		return errors.New("the limits cannot be")
@@ -204,3 +202,13 @@ func isLoad(n int) bool { return n >= 0 && n <= 1000 }
 func isObserved(load int) bool { return load == unseen || isLoad(load) }
 
 func isSlot(n int64) bool { return n >= 0 && n <= maxSlot }
+
+// isExpected reports whether expectations are of slots below a number, and possible.
+func isExpected(of map[int64]Shift, slots int64) bool {
+	for at, x := range of {
+		if at < 0 || at >= slots || !x.valid() {
+			return false
+		}
+	}
+	return true
+}

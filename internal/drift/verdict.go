@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -287,7 +286,7 @@ func (t *Tracker) over(i int, now time.Time) {
 	}
 }
 
-// expectAgain expects the drift that has just ended at the same time of the next days, if it lasted no longer than
+// expectAgain expects the drift that has just ended at the same time of the next days and weeks, if it lasted no longer than
 // half a day. It ended where the evidence of its end began: noise may delay the verdict for hours.
 func (t *Tracker) expectAgain(i int) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
@@ -295,23 +294,24 @@ func (t *Tracker) expectAgain(i int) {
 	if v.State != record.Regressed || len(t.recent) == 0 || end-from > daySlots/2 {
 		return
 	}
-	again := maps.Clone(n.Daily)
-	if again == nil {
-		again = daily{}
-	}
+	again := recurring{}.and(n.recurring)
 	size := v.Size
 	if level, blocks := t.levelWithin(i, from, end, recentBlocks); blocks > 0 {
 		size = level
 	}
+	slack := int64(spellSlack)
+	if end-from >= dailyRun {
+		slack = jobSlack
+	}
 	for at := from; at < min(end, t.recent[0].Slot) && size > 0; at++ {
-		again.expect(at, size+t.daily(i, at))
+		again.expect(at, size+t.ownPast(i, at), slack)
 	}
 	for _, b := range t.recent {
 		if x := b.Shifts[i]; b.Slot >= from && b.Slot < end && x.Known() && x >= ShiftOf(dailyLeast) {
-			again.expect(b.Slot, max(x+t.daily(i, b.Slot), b.withDay[i]))
+			again.expect(b.Slot, max(x+t.ownPast(i, b.Slot), b.withDay[i]), slack)
 		}
 	}
-	n.Daily = again
+	n.recurring = again
 }
 
 // judgeBack checks whether a drift is over.

@@ -101,7 +101,7 @@ func (s *source) beside(i int, slot int64) standing {
 	most := len(s.group.alike[s.drive.kind()])
 	st := standing{peers: make([]string, 0, most)}
 	values := make([]drift.Shift, 0, most)
-	known, sized := 0, true
+	known, sized, recurs := 0, true, s.recurs(i)
 	for o := range s.peers() {
 		if !o.measuredBy(i, slot) {
 			continue
@@ -111,6 +111,7 @@ func (s *source) beside(i int, slot int64) standing {
 		if !ok {
 			continue
 		}
+		x = max(min(0, x), x-recurs)
 		values, st.peers = append(values, x), append(st.peers, o.drive.ID)
 		sized = sized && o.block.Work.Size(i) > 0
 		if x > 0 {
@@ -131,6 +132,16 @@ func (s *source) beside(i int, slot int64) standing {
 	}
 	st.far = max(drift.ShiftOf(s.far(i, len(values), sized)), farSpread*lowerMedian(values))
 	return st
+}
+
+// recurs returns how much slower the drive was by statistic i in its last block because of what recurs at that time of the day or
+// the week: a nightly job of one drive is told once, as by its own past.
+func (s *source) recurs(i int) drift.Shift {
+	x := s.at(s.block.Slot, i)
+	if !x.Known() {
+		return 0
+	}
+	return max(0, min(x, s.tracker.Expected(i, s.block.Slot)))
 }
 
 // measuredBy reports whether the last block of the drive has statistic i and is not older than reach.

@@ -54,6 +54,22 @@ func TestWhatComesAndGoesIsHeld(t *testing.T) {
 	assert.Equal(t, record.Healthy, v.Verdict, "it came no more")
 }
 
+// A drive that is slow for a quarter of an hour each week is not slow all week.
+func TestWhatIsRareAndShortIsNotHeldForLong(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 1)
+	m.run(day+12*time.Hour, alone)
+	for _, apart := range []time.Duration{6 * day, 5 * day, 6 * day} {
+		m.slower["d00"] = 1.5
+		m.run(20*time.Minute, alone)
+		assert.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+		m.slower["d00"] = 1
+		m.run(day, alone)
+		assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+		m.run(apart-day, alone)
+	}
+}
+
 func TestASingleSpellEndsAtOnce(t *testing.T) {
 	m := newMachine(t, 1)
 	m.run(day+12*time.Hour, alone)

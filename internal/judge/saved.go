@@ -74,12 +74,15 @@ type DriveState struct {
 
 // RecurrenceState is the history of verdicts of one severity: see recurrence.
 type RecurrenceState struct {
+	Began time.Time     `json:"began,omitzero"`
 	Seen  time.Time     `json:"seen,omitzero"`
 	Ended time.Time     `json:"ended,omitzero"`
 	Hold  time.Duration `json:"hold_ns,omitempty"`
 }
 
-func (r recurrence) state() RecurrenceState { return RecurrenceState{r.seen, r.ended, r.hold} }
+func (r recurrence) state() RecurrenceState { return RecurrenceState{r.began, r.seen, r.ended, r.hold} }
+
+func (s RecurrenceState) recurrence() recurrence { return recurrence{s.Began, s.Seen, s.Ended, s.Hold} }
 
 // TroubleState is the recent trouble of a drive other than slowness: stalls, hangs and errors.
 type TroubleState struct {
@@ -427,7 +430,7 @@ func (n *Node) recall(d *drive) {
 	delete(n.gone, d.ID)
 	if ok && known.Model == d.Model && known.SizeBytes == d.SizeBytes {
 		// Others may still read what State returned: change nothing in it.
-		d.degraded, d.severe = recurrence{known.Degraded.Seen, known.Degraded.Ended, known.Degraded.Hold}, recurrence{known.Severe.Seen, known.Severe.Ended, known.Severe.Hold}
+		d.degraded, d.severe = known.Degraded.recurrence(), known.Severe.recurrence()
 		d.told, d.known, d.seen, d.trouble = known.Verdict, maps.Clone(known.Sources), known.Last, known.Trouble.trouble()
 	}
 }

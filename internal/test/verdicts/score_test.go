@@ -137,6 +137,7 @@ func TestHowLongASevereVerdictStands(t *testing.T) {
 	require.NoError(t, s.WriteFleet(&table, true))
 	assert.Equal(t, []time.Duration{7 * hour}, s.Stood)
 	assert.Equal(t, []time.Duration{7 * hour}, s.LongestStood)
+	assert.InEpsilon(t, (25*time.Minute).Hours()/s.Drives/verdicts.Year.Hours(), s.FalseShare(), 1e-6, "of the wrong one")
 	assert.Regexp(t, `20\.0 min +1 in .* 1 of 1 +1 in .* 1 of 1\n30\.0 min +0 in .* 1 of 1 +0 in .* 1 of 1\n`, table.String())
 	assert.Regexp(t, `severe drive +0\.00 +25\.0 min`, table.String())
 }

@@ -40,6 +40,17 @@ func (s *Score) FalseDrives(severities ...Severity) Rate {
 	return Rate{s.blamed(severities...), s.Drives}
 }
 
+// FalseShare returns for which share of their time drives were blamed falsely.
+func (s *Score) FalseShare() float64 {
+	var stood float64
+	for _, w := range s.Wrong {
+		if w.Scope != drifttest.OfHost && w.Severity != Regressed {
+			stood += years(w.Stood)
+		}
+	}
+	return stood / max(1e-9, s.Drives)
+}
+
 // FalseHosts returns how often a host was blamed falsely with one of some severities; with any when none is named.
 func (s *Score) FalseHosts(severities ...Severity) Rate {
 	return Rate{s.Count(func(w Wrong) bool {
@@ -61,6 +72,7 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintf(w, "    that their users did not feel, either\t%s\n", s.without(func(x Wrong) bool { return x.Why == FeltMore }).FalseDrives(Severe))
 	fmt.Fprintf(w, "    of drives that are no slower\t%s\n", s.without(func(x Wrong) bool { return x.Why == Overstated || x.Why == FeltMore }).FalseDrives(Severe))
 	fmt.Fprintf(w, "  and statistics that regressed falsely\t%s\n", s.FalseDrives())
+	fmt.Fprintf(w, "  and stood for\t%.2f %% of the time of drives\n", 100*s.FalseShare())
 	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
 	fmt.Fprintf(w, "  as degraded or severe, which alerts\t%s\n", s.FalseHosts(Degraded, Severe))
 	fmt.Fprintf(w, "  that were no slower\t%s\n", s.without(func(x Wrong) bool { return x.Why == HostNoisy }).FalseHosts())

@@ -1,0 +1,68 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// blamed returns how often a verdict blamed a drive or the host, and for how long in all.
+func blamed(events []judge.Event, end time.Time) (times int, long time.Duration) {
+	since := map[string]time.Time{}
+	for _, e := range events {
+		if e.Statistic != "" && e.Drive != "" { // of a single statistic of a drive
+			continue
+		}
+		bad := e.Verdict == record.Degraded || e.Verdict == record.Severe
+		from, was := since[e.Drive]
+		switch {
+		case bad && !was:
+			since[e.Drive] = e.Time
+			times++
+		case !bad && was:
+			long += e.Time.Sub(from)
+			delete(since, e.Drive)
+		}
+	}
+	for _, from := range since {
+		long += end.Sub(from)
+	}
+	return times, long
+}
+
+// What makes drives slower for two hours each night or each Sunday is told once. Without a memory of weeks, it came back
+// within a week, and so was held until the next one: the alert never ended.
+func TestAJobThatRecursIsToldOnce(t *testing.T) {
+	testenv.Long(t)
+	for _, of := range []struct {
+		name         string
+		slow, drives int
+	}{{"alone", 1, 1}, {"one of two", 1, 2}, {"one of six", 1, 6}, {"three of six", 3, 6}, {"a host", 6, 6}} {
+		for when, apart := range map[string]time.Duration{"each night": day, "each week": 7 * day} {
+			t.Run(of.name+", "+when, func(t *testing.T) {
+				m := newMachine(t, of.drives)
+				m.run(6*day+22*time.Hour, steady)
+				for k := range 5 {
+					for _, id := range m.drives[:of.slow] {
+						m.slower[id] = 1.8
+					}
+					job := 2*time.Hour + time.Duration(k%3-1)*10*time.Minute
+					m.run(job, steady)
+					for _, id := range m.drives[:of.slow] {
+						m.slower[id] = 1
+					}
+					m.run(apart-job, steady)
+				}
+				times, long := blamed(m.events, m.now())
+				t.Logf("blamed %d times, for %s in all", times, long)
+				assert.LessOrEqual(t, times, of.slow)
+				assert.LessOrEqual(t, long, time.Duration(of.slow)*12*time.Hour)
+			})
+		}
+	}
+}
