@@ -44,6 +44,8 @@ type StatisticExplanation struct {
 	SlowShare float64 `json:"slow_share,omitempty"`
 	// FarAbove is the ratio above which nearly all rounds of five minutes raise an alarm without waiting for whole blocks.
 	FarAbove float64 `json:"far_above,omitempty"`
+	// Expected lists when slowdowns recur. They are no news at these times.
+	Expected []Expected `json:"expected,omitempty"`
 	// Others is how many times slower than usual the other drives of the host were in the last block, and Host is the
 	// ratio that was taken off this drive for it. Both are 0 when there are too few others.
 	Others   float64    `json:"others,omitempty"`
@@ -127,18 +129,23 @@ func (t *Tracker) Explain(now time.Time) Explanation {
 			out.Statistics[i].FarAbove = n.LargeAbove.Ratio()
 		}
 		if n.knowsNoise() {
-			t.explain(i, n, &out.Statistics[i])
+			t.explain(i, n, now, &out.Statistics[i])
 		}
 	}
 	return out
 }
 
-func (t *Tracker) explain(i int, n *norm, out *StatisticExplanation) {
+func (t *Tracker) explain(i int, n *norm, now time.Time, out *StatisticExplanation) {
 	out.NoiseLower, out.NoiseUpper = quantile(n.Residuals, 0.025).Ratio(), quantile(n.Residuals, 0.975).Ratio()
 	out.Autocorrelation, out.SlowAbove, out.SlowShare = n.Autocorrelation, n.SlowAbove.Ratio(), n.SlowShare
 	for _, k := range n.Curve {
 		out.Load = append(out.Load, LoadEffect{float64(k.Load) / 1000, (k.Shift - n.Curve.at(0)).Ratio()})
 	}
+	expected := n.recurring
+	if t.isTail(i) { // what slows the median also slows the tail
+		expected = recurring{}.and(expected).and(t.current().Baseline.Of[0].recurring)
+	}
+	out.Expected = expected.times(now)
 	if last := len(t.recent); last > 0 {
 		b := t.recent[last-1]
 		if others := t.host.At(b.Slot)[i]; others.Known() && b.Alone[i].Known() {

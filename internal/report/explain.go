@@ -161,10 +161,26 @@ func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) [
 	if s.NoiseUpper > 0 {
 		blocks = append(blocks, document.Sentence(normalText(s)))
 	}
+	if len(s.Expected) > 0 {
+		blocks = append(blocks, document.List("expected, and so no news: ", expectedTexts(s.Expected)...))
+	}
 	if s.Others > 0 {
 		blocks = append(blocks, document.Sentence(hostPartText(s)))
 	}
 	return append(blocks, evidence(s.Evidence)...)
+}
+
+// expectedTexts say when slowdowns recur: "each day 21:30 to 00:15, up to 1.60× slower".
+func expectedTexts(list []drift.Expected) []string {
+	texts := make([]string, len(list))
+	for i, e := range list {
+		when := "each day"
+		if e.Every == drift.EveryWeek {
+			when = "each " + e.From.Local().Weekday().String()
+		}
+		texts[i] = fmt.Sprintf("%s %s to %s, up to %s slower", when, units.Clock(e.From), units.Clock(e.To), units.Ratio(e.Ratio))
+	}
+	return texts
 }
 
 // evidence returns a table of the CUSUMs that are not zero, each with the threshold at which it raises an alarm.

@@ -112,7 +112,13 @@ func TestExplain(t *testing.T) {
 		Time: noted.Time.Add(-time.Hour), Text: "moved to the slow slot",
 		Ratios: map[record.Statistic]float64{record.LatencyP50: 1.31, record.IOPS: 1.29},
 	}}
+	recurring := explained("none", "quiet", 30*time.Hour)
+	recurring.Probes[0].Statistics[0].Expected = []drift.Expected{
+		{Every: drift.EveryDay, From: recurring.Time.Add(time.Hour), To: recurring.Time.Add(3 * time.Hour), Ratio: 1.6},
+		{Every: drift.EveryWeek, From: recurring.Time.Add(50 * time.Hour), To: recurring.Time.Add(52 * time.Hour), Ratio: 2.1},
+	}
 	for name, x := range map[string]report.Explained{
+		"recurring": recurring,
 		"learning":  explained("none", "quiet", 30*time.Minute),
 		"early":     explained("none", "quiet", 121*time.Minute),
 		"stable":    explained("none", "diurnal", 30*time.Hour),

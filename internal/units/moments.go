@@ -22,6 +22,9 @@ func Minute(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
+// Clock writes a time of day like Minute: "13:02".
+func Clock(t time.Time) string { return t.Local().Format("15:04") }
+
 // Ago writes how long before now t was, in its largest unit: "3 min ago". A moment in the future is "in 3 min", and
 // the zero time is "never".
 func Ago(t, now time.Time) string {
