@@ -24,6 +24,9 @@ const (
 	// jobSlack is how many blocks earlier or later a job of half an hour or more may begin and end, and spellSlack what is
 	// shorter.
 	jobSlack, spellSlack = 6, 3
+	// mostWeekly is for how many slots of a week something may be expected, half a day: what comes more often recurs at no time
+	// of the week.
+	mostWeekly = daySlots / 2
 	// dailyForgotten is the ratio below which an expectation is dropped.
 	dailyForgotten = 1.05
 )
@@ -90,9 +93,18 @@ func smoothed(residuals []Shift) []Shift {
 // expect expects x again in a slot of the day and of the week, and up to some slots before and after it.
 func (r recurring) expect(slot int64, x Shift, slack int64) {
 	x = min(x, ShiftOf(dailyMost))
-	for n := slot - slack; n <= slot+slack; n++ {
-		day, week := (n+daySlots)%daySlots, (n+weekSlots)%weekSlots
-		r.Daily[day], r.Weekly[week] = max(r.Daily[day], x), max(r.Weekly[week], x)
+	about(r.Daily, slot, daySlots, slack, x)
+	about(r.Weekly, slot, weekSlots, slack, x)
+	if len(r.Weekly) > mostWeekly {
+		clear(r.Weekly)
+	}
+}
+
+// about expects x in a slot of a period, and up to some slots before and after it.
+func about(expected map[int64]Shift, slot, period, slack int64, x Shift) {
+	for n := slot - slack; n <= slot+slack && x > 0; n++ {
+		at := (n + period) % period
+		expected[at] = max(expected[at], x)
 	}
 }
 
@@ -118,7 +130,8 @@ func (r recurring) followed(blocks []judged, i int) recurring {
 	}
 	out := recurring{}.and(r)
 	for _, b := range blocks[first:end] {
-		out.expect(b.Slot, min(r.at(b.Slot), b.withDay[i]), jobSlack)
+		about(out.Daily, b.Slot, daySlots, jobSlack, min(r.Daily[b.Slot%daySlots], b.withDay[i]))
+		about(out.Weekly, b.Slot, weekSlots, jobSlack, min(r.Weekly[b.Slot%weekSlots], b.withDay[i]))
 	}
 	return out
 }

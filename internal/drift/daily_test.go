@@ -339,6 +339,20 @@ func TestWhatRecursWeeklyIsToldOnce(t *testing.T) {
 	assert.Positive(t, h.week(1.6), "after weeks without it, it is news again")
 }
 
+// What makes a drive slower for hours of each day, whenever it likes, recurs at no time of the week. The state would grow by it.
+func TestWhatComesAtAnyTimeIsNotExpectedWeekly(t *testing.T) {
+	h := newHistory(t)
+	h.run(day, 1, record.Conditions{})
+	for d := range 14 {
+		before := time.Duration(d*7%20) * time.Hour
+		h.run(before, 1, record.Conditions{})
+		h.run(3*time.Hour, 1.6, record.Conditions{})
+		h.run(21*time.Hour-before, 1, record.Conditions{})
+		assert.LessOrEqual(t, len(h.track.State().Epochs[0].Baseline.Of[0].Weekly), 144, "half a day")
+	}
+	assert.LessOrEqual(t, len(h.stored()), 24<<10, "what a probe may take")
+}
+
 // A job may take longer from week to week. It is still the same job.
 func TestAJobThatTakesLongerEachTimeIsToldOnce(t *testing.T) {
 	h := newHistory(t)
