@@ -75,7 +75,7 @@ func (t *Tracker) judged(b block) (judged, bool) {
 		n, x := &base.Of[i], t.against(b, i)
 		if x.Known() {
 			if alone := base.beyondDoubt(x, b.Load, i); alone.Known() {
-				j.Alone[i] = alone - t.ofDay(i, b.Slot, alone) - t.expectedOfHost(i, b.Slot, alone)
+				j.Alone[i] = alone - max(0, min(alone, t.ofDay(i, b.Slot, alone)+t.expectedOfHost(i, b.Slot, alone)))
 			}
 			// Take off the host's part first: a drive that was learned while the host was slow is now faster by as much
 			// as the others.

@@ -66,3 +66,27 @@ func TestAJobThatRecursIsToldOnce(t *testing.T) {
 		}
 	}
 }
+
+// What recurs may be expected of a drive and of its host at the same time. No more is taken off than the drive is slower by: a change
+// of conditions meanwhile makes nothing faster.
+func TestAChangeDuringANightlyJobHasNoEffect(t *testing.T) {
+	m := newMachine(t, 5)
+	m.conditions.Firmware = "A"
+	night := func(own, host float64, until time.Duration) {
+		m.slower["d02"] = own
+		m.run(2*time.Hour, slower(host))
+		m.slower["d02"] = 1
+		m.run(until-2*time.Hour, steady)
+	}
+	night(1.5, 1, day)
+	night(1.5, 1, day)
+	night(1, 1.5, day)
+	night(1, 1.5, day-10*time.Minute)
+	m.changed = map[string]record.Conditions{"d02": {Firmware: "B"}}
+	m.run(10*time.Minute, steady)
+	night(1, 1.5, day)
+	for _, x := range m.node.Tracker("d02", "read-4k").Drift() {
+		assert.InDelta(t, 1, x.Ratio, 0.05, x.Statistic)
+	}
+	assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
+}
