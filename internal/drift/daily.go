@@ -24,9 +24,9 @@ const (
 	// jobSlack is how many blocks earlier or later a job of half an hour or more may begin and end, and spellSlack what is
 	// shorter.
 	jobSlack, spellSlack = 6, 3
-	// mostWeekly is for how many slots of a week something may be expected, half a day: what comes more often recurs at no time
-	// of the week.
-	mostWeekly = daySlots / 2
+	// mostExpected is for how many slots an expectation may follow a job, and for how many slots of a week something may be
+	// expected: half a day. What comes for longer, or more often, is no job.
+	mostExpected = daySlots / 2
 	// dailyForgotten is the ratio below which an expectation is dropped.
 	dailyForgotten = 1.05
 )
@@ -95,9 +95,6 @@ func (r recurring) expect(slot int64, x Shift, slack int64) {
 	x = min(x, ShiftOf(dailyMost))
 	about(r.Daily, slot, daySlots, slack, x)
 	about(r.Weekly, slot, weekSlots, slack, x)
-	if len(r.Weekly) > mostWeekly {
-		clear(r.Weekly)
-	}
 }
 
 // about expects x in a slot of a period, and up to some slots before and after it.
@@ -109,8 +106,9 @@ func about(expected map[int64]Shift, slot, period, slack int64, x Shift) {
 }
 
 // followed returns what is expected once statistic i recurred for half an hour or more, and has been over for as long as it
-// might go on: the same at about the times at which it came. So an expectation follows a job that begins earlier or takes
-// longer from time to time. What goes on after the time at which it is expected is news, and so moves nothing.
+// might go on: the same at about the times at which it came. So an expectation follows a job that takes longer from time to
+// time, or begins earlier if it takes no more than two hours. What goes on after the time at which it is expected is news, and
+// so moves nothing.
 func (r recurring) followed(blocks []judged, i int) recurring {
 	recurred := func(b judged) bool { x := r.at(b.Slot); return x > 0 && b.withDay[i] >= x/2 }
 	end := len(blocks) - 1 - jobSlack // the first block after it
@@ -133,7 +131,18 @@ func (r recurring) followed(blocks []judged, i int) recurring {
 		about(out.Daily, b.Slot, daySlots, jobSlack, min(r.Daily[b.Slot%daySlots], b.withDay[i]))
 		about(out.Weekly, b.Slot, weekSlots, jobSlack, min(r.Weekly[b.Slot%weekSlots], b.withDay[i]))
 	}
-	return out
+	if len(out.Daily) > mostExpected {
+		out.Daily = r.Daily
+	}
+	return out.orWeekly(r)
+}
+
+// orWeekly returns r with what was expected weekly before, if more is expected now than recurs at some time of the week.
+func (r recurring) orWeekly(before recurring) recurring {
+	if len(r.Weekly) > mostExpected {
+		r.Weekly = before.Weekly
+	}
+	return r
 }
 
 // and returns a copy of what either expects. Some blocks of the day may be missing, as a drift is no part of a baseline.

@@ -10,10 +10,9 @@ type Host interface {
 	Now(since time.Time) Shifts
 	// Part returns what to take off statistic i of the device when the others are so much slower.
 	Part(i int, others Shift) Shift
-	// ExpectedOfOtherIO returns how much slower other I/O of the device is expected to be at the time of day of a slot.
+	// ExpectedOfOtherIO returns how much slower other I/O of the device is expected to be in a slot.
 	ExpectedOfOtherIO(slot int64) Shift
-	// Expected returns how much slower the host is expected to make statistic i at the time of day of a slot, by what
-	// recurs daily.
+	// Expected returns how much slower the host is expected to make statistic i in a slot, by what recurs daily or weekly.
 	Expected(i int, slot int64) Shift
 }
 

@@ -66,7 +66,7 @@ func (t *Tracker) besideHost(b block) block {
 	return b
 }
 
-// judged returns the block as it is judged: with the effects of load, host and time of day taken out. It is false
+// judged returns the block as it is judged: with the effects of load, host and what recurs taken out. It is false
 // when nothing in the block can be judged.
 func (t *Tracker) judged(b block) (judged, bool) {
 	base, host := t.current().Baseline, t.host.At(b.Slot)
@@ -151,7 +151,7 @@ func (t *Tracker) atMost(b block, i int) Shift {
 }
 
 // hostPart returns what to take off statistic i, which was slower by x in a slot, when the others are so much slower.
-// Where that is not known, it is what the host does at this time of every day. More than the others' own shift may be
+// Where that is not known, it is what the host does at this time of the day or the week. More than the others' own shift may be
 // taken off, but only as far as x reaches: that makes no drive faster. A tail hardly becomes faster with its host, as what
 // made it may be the drive's own.
 func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
@@ -181,7 +181,7 @@ func (t *Tracker) ownPast(i int, slot int64) Shift {
 	return of[i].at(slot)
 }
 
-// expectedOfHost returns the part of x that the host causes at this time of every day.
+// expectedOfHost returns the part of x that the host causes at this time of every day or week.
 func (t *Tracker) expectedOfHost(i int, slot int64, x Shift) Shift {
 	return max(0, min(x, t.host.Expected(i, slot)))
 }

@@ -205,7 +205,7 @@ func (t *Tracker) Expected(i int, slot int64) Shift {
 	if t.Maturity() == "" {
 		return 0
 	}
-	return t.current().Baseline.Of[i].at(t.blockSlot(slot))
+	return t.ownPast(i, t.blockSlot(slot))
 }
 
 // Conditions returns the conditions of the current epoch.
@@ -323,7 +323,7 @@ func (t *Tracker) AddBlock(slot int64, s Shifts) {
 	t.closed = append(t.closed, blockOf(slot, s))
 }
 
-// ClockSetBack tells that the clock was set back. The baseline and the verdicts stay; what recurs at a time of day is forgotten, as
+// ClockSetBack tells that the clock was set back. The baseline and the verdicts stay; what recurs at some time is forgotten, as
 // it may have been learned from what is the future now. It is for trackers of NewBlockTracker.
 func (t *Tracker) ClockSetBack(now time.Time) {
 	t.clockSetBack(now)

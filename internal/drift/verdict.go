@@ -49,16 +49,16 @@ func (v *verdict) begin(state record.DriftState, now time.Time) {
 	*v = verdict{State: state, Since: now}
 }
 
-// judged is a block with the effects of load, host and time of day taken out.
+// judged is a block with the effects of load, host and what recurs taken out.
 type judged struct {
 	Slot   int64
 	Shifts Shifts
 	Slow   [statistics]bool
 	// unsteady says that too few I/Os were averaged to show how common slow rounds are.
 	unsteady [statistics]bool
-	// Alone are the shifts with the host's part left in, except for what the host does every day.
+	// Alone are the shifts with the host's part left in, except for what the host does at that time of the day or the week.
 	Alone Shifts
-	// withDay are the shifts before the expectation of the day was taken off.
+	// withDay are the shifts before what recurs was taken off.
 	withDay Shifts
 }
 
@@ -311,7 +311,7 @@ func (t *Tracker) expectAgain(i int) {
 			again.expect(b.Slot, max(x+t.ownPast(i, b.Slot), b.withDay[i]), slack)
 		}
 	}
-	n.recurring = again
+	n.recurring = again.orWeekly(n.recurring)
 }
 
 // judgeBack checks whether a drift is over.

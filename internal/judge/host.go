@@ -334,7 +334,7 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, 
 		var values []drift.Shift
 		for n := max(onset+1, slot-recently+1); n <= slot; n++ { // part of the block of the onset is from before it
 			if x := s.shared(statistic, n, s.at(n, statistic)); x.Known() {
-				values = append(values, x-normal-g.host.Expected(statistic, n)) // what recurs daily does not count
+				values = append(values, x-normal-g.host.Expected(statistic, n)) // what recurs does not count
 			}
 		}
 		if len(values) > 0 {

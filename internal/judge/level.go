@@ -134,14 +134,18 @@ func (s *source) beside(i int, slot int64) standing {
 	return st
 }
 
-// recurs returns how much slower the drive was by statistic i in its last block because of what recurs at that time of the day or
-// the week: a nightly job of one drive is told once, as by its own past.
+// recurs returns how much slower the drive was by statistic i in its last block, beyond its host, because of what recurs at that time
+// of the day or the week: a nightly job of one drive is told once, as by its own past. It is 0 while the drive is slower anyway.
 func (s *source) recurs(i int) drift.Shift {
-	x := s.at(s.block.Slot, i)
-	if !x.Known() {
+	slot := s.block.Slot
+	expected, x := s.tracker.Expected(i, slot), s.at(slot, i)
+	if expected <= 0 || !x.Known() || s.tracker.StateOf(i) == record.Regressed {
 		return 0
 	}
-	return max(0, min(x, s.tracker.Expected(i, s.block.Slot)))
+	if host := s.At(slot)[i]; host.Known() {
+		x -= max(0, host)
+	}
+	return max(0, min(x, expected))
 }
 
 // measuredBy reports whether the last block of the drive has statistic i and is not older than reach.

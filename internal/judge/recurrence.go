@@ -9,40 +9,46 @@ import (
 // A verdict that comes and goes is one finding. A drive that is slow every afternoon, or whose slowness is just at a
 // limit, is reported once or twice and then held: an alert that fires every day is switched off.
 
-// longestHold bounds how long a verdict is held without new evidence, and how long its end is remembered. heldPer bounds how
-// many times as long it is held as there was evidence: a quarter of an hour in a week does not make a drive slow all week.
 const (
+	// longestHold bounds how long a verdict is held without new evidence, and how long its end is remembered.
 	longestHold = 7 * 24 * time.Hour
-	heldPer     = 48
+	// A verdict that was away for longer than rareAfter is held for no more than heldPer times as long as there was evidence: a
+	// quarter of an hour in a week does not make a drive slow all week.
+	rareAfter = 2 * 24 * time.Hour
+	heldPer   = 48
 )
 
 // recurrence is the history of the verdicts of one severity about a drive.
 type recurrence struct {
-	began time.Time     // when the verdict began
+	rare  time.Time     // when the verdict began, if it was away for longer than rareAfter
 	seen  time.Time     // when there was last evidence
 	ended time.Time     // when the verdict last ended
 	hold  time.Duration // how long the verdict stands without evidence
 }
 
 // goesOn reports whether the verdict stands now, because there is evidence or because it is held. told says whether
-// it stood before. A verdict that comes back within a week is held for twice as long as it was away, but not for much longer
-// than it then lasted.
+// it stood before. A verdict that comes back within a week is held for twice as long as it was away, but if that is long, not for
+// much longer than it then lasted.
 func (r *recurrence) goesOn(told, evidence bool, now time.Time) bool {
 	if r.seen.After(now) { // the clock was set back
-		r.began, r.seen = r.began.Add(now.Sub(r.seen)), now
+		r.rare, r.seen = r.rare.Add(now.Sub(r.seen)), now
 	}
 	switch {
 	case evidence:
-		if away := now.Sub(r.ended); !told && away > longestHold {
-			r.began, r.hold = now, 0
-		} else if !told {
-			r.began, r.hold = now, min(longestHold, max(r.hold, 2*away))
+		if away := now.Sub(r.ended); !told {
+			r.rare, r.hold = time.Time{}, min(longestHold, max(r.hold, 2*away))
+			if away > rareAfter {
+				r.rare = now
+			}
+			if away > longestHold {
+				r.hold = 0
+			}
 		}
 		r.seen = now
 		return true
 	case !told:
 		return false
-	case now.Sub(r.seen) < r.hold && now.Sub(r.seen)/heldPer < r.seen.Sub(r.began):
+	case now.Sub(r.seen) < r.hold && now.Sub(r.seen)/heldPer < r.seen.Sub(r.rare):
 		return true
 	}
 	r.ended = now

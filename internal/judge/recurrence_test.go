@@ -54,6 +54,21 @@ func TestWhatComesAndGoesIsHeld(t *testing.T) {
 	assert.Equal(t, record.Healthy, v.Verdict, "it came no more")
 }
 
+// Short spells that come back within two days are one finding, too: an alert that fires every day is switched off.
+func TestShortSpellsAreHeld(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 1)
+	m.run(day+12*time.Hour, alone)
+	for range 13 {
+		m.slower["d00"] = 1.5
+		m.run(15*time.Minute, alone)
+		m.slower["d00"] = 1
+		m.run(36*time.Hour+10*time.Minute, alone) // each time at another time of day
+	}
+	assert.LessOrEqual(t, m.timesBlamed("d00"), 3)
+	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+}
+
 // A drive that is slow for a quarter of an hour each week is not slow all week.
 func TestWhatIsRareAndShortIsNotHeldForLong(t *testing.T) {
 	testenv.Long(t)

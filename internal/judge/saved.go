@@ -74,15 +74,15 @@ type DriveState struct {
 
 // RecurrenceState is the history of verdicts of one severity: see recurrence.
 type RecurrenceState struct {
-	Began time.Time     `json:"began,omitzero"`
+	Rare  time.Time     `json:"rare,omitzero"`
 	Seen  time.Time     `json:"seen,omitzero"`
 	Ended time.Time     `json:"ended,omitzero"`
 	Hold  time.Duration `json:"hold_ns,omitempty"`
 }
 
-func (r recurrence) state() RecurrenceState { return RecurrenceState{r.began, r.seen, r.ended, r.hold} }
+func (r recurrence) state() RecurrenceState { return RecurrenceState{r.rare, r.seen, r.ended, r.hold} }
 
-func (s RecurrenceState) recurrence() recurrence { return recurrence{s.Began, s.Seen, s.Ended, s.Hold} }
+func (s RecurrenceState) recurrence() recurrence { return recurrence{s.Rare, s.Seen, s.Ended, s.Hold} }
 
 // TroubleState is the recent trouble of a drive other than slowness: stalls, hangs and errors.
 type TroubleState struct {

@@ -188,7 +188,7 @@ func (g *group) event(e drift.Event) Event {
 	}
 }
 
-// who notes which drives got slower by statistic i of the host. At a time of day at which that is expected, no drive
+// who notes which drives got slower by statistic i of the host. At a time at which that is expected, no drive
 // stands out, and the drives noted before stay.
 func (g *group) who(w *wander, i int, x record.Drift) {
 	last := drift.Slot(g.host.LastJudged()) // there may have been a pause since

@@ -47,7 +47,7 @@ func (u *usual) ratio() float64 { return min(mostUsual, max(1, math.Exp(u.Mean))
 func (u *usual) varies() float64 { return min(mostVaries, math.Exp(deviations*math.Sqrt(u.Variance))) }
 
 // endAtUsual ends slowdowns that were reported of a host that has been about as fast as usual for usualOver, which may be slower
-// than its baseline. While something is expected at this time of day, only that may hide a slowdown.
+// than its baseline. While something is expected at this time, only that may hide a slowdown.
 func (g *group) endAtUsual(now time.Time) (events []drift.Event) {
 	if g.host == nil {
 		return nil
@@ -65,7 +65,7 @@ func (g *group) endAtUsual(now time.Time) (events []drift.Event) {
 	return events
 }
 
-// expects reports whether the host is expected to be slower at this time of day, or was so within usualOver.
+// expects reports whether the host is expected to be slower at this time, or was so within usualOver.
 func (g *group) expects(i int, now time.Time) bool {
 	for slot := drift.Slot(now.Add(-usualOver)); slot <= drift.Slot(now); slot++ {
 		if g.host.Expected(i, slot) > 0 {

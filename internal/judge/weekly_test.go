@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -60,6 +61,7 @@ func TestAJobThatRecursIsToldOnce(t *testing.T) {
 				}
 				times, long := blamed(m.events, m.now())
 				t.Logf("blamed %d times, for %s in all", times, long)
+				assert.Positive(t, times)
 				assert.LessOrEqual(t, times, of.slow)
 				assert.LessOrEqual(t, long, time.Duration(of.slow)*12*time.Hour)
 			})
@@ -89,4 +91,34 @@ func TestAChangeDuringANightlyJobHasNoEffect(t *testing.T) {
 		assert.InDelta(t, 1, x.Ratio, 0.05, x.Statistic)
 	}
 	assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
+}
+
+// A drive that really got slower stays slower than its peers while something recurs.
+func TestWhatRecursEndsNoLevel(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 5)
+	run := func(d time.Duration, by float64) (missing int) {
+		m.slower["d00"] = by
+		for range int(d / time.Hour) {
+			m.run(time.Hour, steady)
+			if !m.isLevel("d00") {
+				missing++
+			}
+		}
+		return missing
+	}
+	for range 3 {
+		run(20*time.Hour, 1)
+		run(4*time.Hour, 2)
+	}
+	run(20*time.Hour, 1)
+	run(12*time.Hour, 2)
+	for range 3 {
+		assert.Zero(t, run(day, 2))
+	}
+}
+
+// isLevel reports whether a drive is found to be slower than its peers.
+func (m *machine) isLevel(id string) bool {
+	return slices.ContainsFunc(m.node.Beside(id), func(b record.Beside) bool { return b.Far })
 }
