@@ -162,7 +162,7 @@ func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) [
 		blocks = append(blocks, document.Sentence(normalText(s)))
 	}
 	if len(s.Expected) > 0 {
-		blocks = append(blocks, document.List("expected at about these times, and so no news: ", expectedTexts(s.Expected)...))
+		blocks = append(blocks, document.List("recurs at about: ", expectedTexts(s.Expected)...))
 	}
 	if s.Others > 0 {
 		blocks = append(blocks, document.Sentence(hostPartText(s)))
