@@ -203,9 +203,9 @@ func (b *baseline) norm(statistic int, name record.Statistic, blocks []block, an
 	ofDay := n.recurring
 	switch {
 	case name.IsTail():
-		ofDay = recurring{}.and(n.recurring).and(b.Of[0].recurring)
+		ofDay = either(n.recurring, b.Of[0].recurring)
 	case len(blocks) >= minFinalBlocks:
-		n.recurring = learnDaily(blocks, residuals).and(expected)
+		n.recurring = either(learnDaily(blocks, residuals), expected)
 		ofDay = n.recurring
 	}
 	for i, b := range blocks {

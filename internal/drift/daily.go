@@ -24,8 +24,8 @@ const (
 	// jobSlack is how many blocks earlier or later a job of half an hour or more may begin and end, and spellSlack what is
 	// shorter.
 	jobSlack, spellSlack = 6, 3
-	// mostExpected is for how many slots an expectation may follow a job, and for how many slots of a week something may be
-	// expected: half a day. What comes for longer, or more often, is no job.
+	// mostExpected is how many slots what is expected again may last, for how many an expectation may follow a job, and for how
+	// many of a week something may be expected: half a day. What comes for longer, or more often, is no job.
 	mostExpected = daySlots / 2
 	// dailyForgotten is the ratio below which an expectation is dropped.
 	dailyForgotten = 1.05
@@ -41,7 +41,7 @@ type recurring struct {
 // drive that collects garbage all the time, spikes of some minutes are common, and a nightly job is out of the ordinary
 // only because it lasts: above what is common without the spikes, it has to last for twice as long.
 func learnDaily(blocks []block, residuals []Shift) recurring {
-	r := recurring{map[int64]Shift{}, map[int64]Shift{}}
+	r := either()
 	common := func(residuals []Shift) Shift { return quantile(slices.Sorted(slices.Values(residuals)), 0.75) }
 	r.expectRuns(blocks, residuals, common(residuals), dailyRun)
 	r.expectRuns(blocks, residuals, common(smoothed(residuals)), 2*dailyRun)
@@ -126,7 +126,7 @@ func (r recurring) followed(blocks []judged, i int) recurring {
 	if end-first < dailyRun {
 		return r
 	}
-	out := recurring{}.and(r)
+	out := either(r)
 	for _, b := range blocks[first:end] {
 		about(out.Daily, b.Slot, daySlots, jobSlack, min(r.Daily[b.Slot%daySlots], b.withDay[i]))
 		about(out.Weekly, b.Slot, weekSlots, jobSlack, min(r.Weekly[b.Slot%weekSlots], b.withDay[i]))
@@ -145,17 +145,17 @@ func (r recurring) orWeekly(before recurring) recurring {
 	return r
 }
 
-// and returns a copy of what either expects. Some blocks of the day may be missing, as a drift is no part of a baseline.
-func (r recurring) and(before recurring) recurring {
-	return recurring{larger(r.Daily, before.Daily), larger(r.Weekly, before.Weekly)}
-}
-
-// larger returns the larger of two expectations for each slot.
-func larger(a, b map[int64]Shift) map[int64]Shift {
-	out := make(map[int64]Shift, max(len(a), len(b)))
-	maps.Copy(out, a)
-	for at, x := range b {
-		out[at] = max(out[at], x)
+// either returns what any of some expects: a copy, to which more may be added. Some blocks of a day may be missing, as a drift
+// is no part of a baseline.
+func either(of ...recurring) recurring {
+	out := recurring{map[int64]Shift{}, map[int64]Shift{}}
+	for _, r := range of {
+		for at, x := range r.Daily {
+			out.Daily[at] = max(out.Daily[at], x)
+		}
+		for at, x := range r.Weekly {
+			out.Weekly[at] = max(out.Weekly[at], x)
+		}
 	}
 	return out
 }

@@ -143,7 +143,7 @@ func (t *Tracker) explain(i int, n *norm, now time.Time, out *StatisticExplanati
 	}
 	expected := n.recurring
 	if t.isTail(i) { // what slows the median also slows the tail
-		expected = recurring{}.and(expected).and(t.current().Baseline.Of[0].recurring)
+		expected = either(expected, t.current().Baseline.Of[0].recurring)
 	}
 	out.Expected = expected.times(now)
 	if last := len(t.recent); last > 0 {

@@ -291,10 +291,10 @@ func (t *Tracker) over(i int, now time.Time) {
 func (t *Tracker) expectAgain(i int) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	from, end := slot(v.Since), v.Back.Since
-	if v.State != record.Regressed || len(t.recent) == 0 || end-from > daySlots/2 {
+	if v.State != record.Regressed || len(t.recent) == 0 || end-from > mostExpected {
 		return
 	}
-	again := recurring{}.and(n.recurring)
+	again := either(n.recurring)
 	size := v.Size
 	if level, blocks := t.levelWithin(i, from, end, recentBlocks); blocks > 0 {
 		size = level

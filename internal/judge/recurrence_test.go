@@ -19,7 +19,7 @@ func (m *machine) timesBlamed(id string) int {
 		if e.Drive != id || e.Verdict == "" {
 			continue
 		}
-		now := e.Verdict == record.Degraded || e.Verdict == record.Severe
+		now := e.Verdict.Blames()
 		if now && !before {
 			times++
 		}

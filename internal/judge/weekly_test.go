@@ -19,7 +19,7 @@ func blamed(events []judge.Event, end time.Time) (times int, long time.Duration)
 		if e.Statistic != "" && e.Drive != "" { // of a single statistic of a drive
 			continue
 		}
-		bad := e.Verdict == record.Degraded || e.Verdict == record.Severe
+		bad := e.Verdict.Blames()
 		from, was := since[e.Drive]
 		switch {
 		case bad && !was:
