@@ -258,6 +258,9 @@ func (t *Tracker) LastRound() time.Time { return t.last }
 // StateOf returns the state of statistic i.
 func (t *Tracker) StateOf(i int) record.DriftState { return t.verdicts[i].State }
 
+// AttributionOf returns the changes of conditions at the onset of statistic i.
+func (t *Tracker) AttributionOf(i int) []record.Change { return t.verdicts[i].Attribution }
+
 // LearnedBeside returns how much slower than usual the others were by statistic i while the baseline was learned.
 func (t *Tracker) LearnedBeside(i int) Shift {
 	if t.Maturity() == "" {

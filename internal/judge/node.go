@@ -70,6 +70,7 @@ type Node struct {
 	attached bool  // a tracker was attached since the last verdicts
 	events   []Event
 	now      time.Time             // time of the last Advance
+	looked   time.Time             // when drives that may soon be worse were looked at last
 	gone     map[string]DriveState // removed drives that are remembered, by id: see saved.go
 }
 
@@ -283,6 +284,14 @@ func (n *Node) take(s *source, now time.Time, events []drift.Event) {
 // settleAfter is how long after the end of a block all drives have delivered their rounds.
 const settleAfter = time.Minute
 
+// lookAgain is how often a drive that may soon be worse is looked at between blocks.
+const lookAgain = 10 * time.Second
+
+// maySoonBeWorse reports whether the drive is severe once that has lasted: the minutes that it takes need not end with a block.
+func (d *drive) maySoonBeWorse() bool {
+	return d.told.Verdict.Suspects() && d.told.Verdict != record.Severe && d.told.Ratio.Ratio >= severeRatio
+}
+
 // Advance judges the blocks that are over at now, and returns what has changed since the last call.
 func (n *Node) Advance(now time.Time) []Event {
 	n.now = now
@@ -294,9 +303,12 @@ func (n *Node) Advance(now time.Time) []Event {
 		n.standAgain(over - 1)
 		n.concludeAll(now)
 	default:
+		look := now.Sub(n.looked).Abs() >= lookAgain
+		if look {
+			n.looked = now
+		}
 		for _, d := range n.drives {
-			soonWorse := d.told.Verdict.Suspects() && d.told.Verdict != record.Severe && d.told.Ratio.Ratio >= severeRatio
-			if d.trouble.any() || soonWorse { // the minutes that it takes need not end with a block
+			if d.trouble.any() || look && d.maySoonBeWorse() {
 				n.conclude(d, now)
 			}
 		}

@@ -160,9 +160,12 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 // attribution returns the changes of conditions at the onset of what has regressed by a source.
 func (d *drive) attribution(source string) (changes []record.Change) {
 	for _, s := range d.sources {
-		for x := range s.drifted() {
-			for _, c := range x.Attribution {
-				if s.name == source && x.State == record.Regressed && !slices.Contains(changes, c) {
+		for i := range s.tracker.Statistics() {
+			if s.name != source || s.tracker.StateOf(i) != record.Regressed {
+				continue
+			}
+			for _, c := range s.tracker.AttributionOf(i) {
+				if !slices.Contains(changes, c) {
 					changes = append(changes, c)
 				}
 			}
