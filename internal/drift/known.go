@@ -104,6 +104,29 @@ func (t *Tracker) Known(now time.Time) bool {
 	return false
 }
 
+// Compared returns the end of the last block or round that was compared by any statistic; zero before the first.
+func (t *Tracker) Compared() time.Time {
+	var last time.Time
+	for _, c := range t.compared {
+		last = later(last, c.At)
+	}
+	return last
+}
+
+// LearnedAnewSince reports whether all that is known now was learned after a time, and follows from nothing that was known before.
+func (t *Tracker) LearnedAnewSince(at, now time.Time) bool {
+	e := t.current()
+	if e.Pinned || e.Anchored || !e.Learned.After(at) {
+		return false
+	}
+	for i := range t.names {
+		if s, _ := t.stateAt(i, now); s.Judged() && t.fresh(i, now) && e.Chained && !e.Anew[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // Unjudged returns why nothing is known now; nil when something is.
 func (t *Tracker) Unjudged(now time.Time) *record.WhyUnjudged {
 	if t.Known(now) {

@@ -96,3 +96,78 @@ func TestADriveWithoutTraffic(t *testing.T) {
 	m.run(10*time.Minute, steady)
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
+
+// otherWorkUnseen gives all drives other users, who keep d00 too busy for rounds, for long enough to learn what that work takes.
+func (m *machine) otherWorkUnseen(slower float64) {
+	m.run(36*time.Hour, steady)
+	m.work, m.silent["d00"] = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}, true
+	m.run(14*time.Minute, steady)
+	m.slower["d00"] = slower
+	m.run(2*day, steady)
+}
+
+// A drive that gets slow with its new users is as slow as ever with them.
+func TestADriveIsNotHealthyByWhatWasLearnedUnseen(t *testing.T) {
+	m := newMachine(t, 2)
+	m.otherWorkUnseen(2)
+	require.Equal(t, record.Stable, m.node.Tracker("d00", judge.Traffic).StateOf(0))
+	m.restart()
+	m.run(time.Hour, steady)
+	v := m.verdict("d00")
+	assert.Equal(t, record.Unjudged, v.Verdict)
+	require.NotNil(t, v.Unjudged)
+	assert.Equal(t, record.ReasonAssumed, v.Unjudged.Reason)
+	assert.WithinDuration(t, time.Unix(0, 0).Add(36*time.Hour), v.Unjudged.Since, 10*time.Minute, "its last round")
+	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict, "rounds have shown that it is as fast as before")
+	m.silent["d00"] = false
+	m.run(45*time.Minute, steady)
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "its traffic does not dispute that")
+}
+
+// Once rounds have shown that a drive is as fast as before, its traffic alone says that it still is.
+func TestAnHourOfRoundsShowsThatWhatWasLearnedUnseenIsNormal(t *testing.T) {
+	m := newMachine(t, 2)
+	m.otherWorkUnseen(1)
+	require.Equal(t, record.Unjudged, m.verdict("d00").Verdict)
+	m.silent["d00"] = false
+	m.run(time.Hour, steady)
+	require.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	m.silent["d00"] = true
+	m.run(day, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	m.conditions.Kernel = "6.2"
+	m.run(day, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	m.work.ReadBytes *= 4
+	m.run(2*day, steady)
+	assert.Equal(t, record.Unjudged, m.verdict("d00").Verdict, "and other users again")
+}
+
+// Rounds ran for most of the day from which the new work was learned.
+func TestHalfADayOfRoundsIsEnoughToLearnOtherWork(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.work = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}
+	m.run(14*time.Hour, steady)
+	m.silent["d00"] = true
+	m.run(2*day, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
+// Peers with like work show that a drive is as fast as drives of its model are.
+func TestPeersShowThatWhatWasLearnedUnseenIsNormal(t *testing.T) {
+	m := newMachine(t, 5)
+	m.otherWorkUnseen(1)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	m = newMachine(t, 5)
+	m.otherWorkUnseen(2)
+	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict, "slower than its peers")
+}
+
+// Without a probe that knows the drive, its traffic is all that there is.
+func TestTrafficIsAllThereIsWithoutAProbe(t *testing.T) {
+	m := newMachine(t, 2)
+	m.silent["d00"], m.silent["d01"] = true, true
+	m.otherWorkUnseen(1)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}

@@ -23,6 +23,9 @@ type source struct {
 	last  time.Time // time of the last round
 	// before is the last round before the last gap between rounds, after which they went on at resumed.
 	before, resumed time.Time
+	// learned is when the baseline was learned, and assumed, for traffic, when a probe was compared last before that, if nothing has
+	// confirmed since what was learned; else zero.
+	learned, assumed time.Time
 	// paused is the last time for which no rounds were planned.
 	paused span
 	// block is the last completed block. absolute is how slow it was by the first statistics (see levelsBy), against

@@ -133,7 +133,7 @@ func (d *drive) mayBeHost(v record.Judgement, now time.Time) bool {
 func (d *drive) verdict(now time.Time) record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}
 	for _, s := range d.sources {
-		if s.tracker.Known(now) {
+		if s.tracker.Known(now) && s.unconfirmed() == nil {
 			v.Verdict = record.Healthy
 		}
 	}
@@ -179,6 +179,9 @@ func (d *drive) attribution(source string) (changes []record.Change) {
 func (d *drive) unjudged(now time.Time) (why *record.WhyUnjudged) {
 	for _, s := range d.sources {
 		x := s.tracker.Unjudged(now)
+		if x == nil {
+			return s.unconfirmed()
+		}
 		if why == nil || x != nil && s.name != Traffic && why.Reason == record.ReasonLearning {
 			why = x
 		}

@@ -21,13 +21,14 @@ const (
 	ReasonHung        UnjudgedReason = "hung"        // the device does not answer
 	ReasonUnavailable UnjudgedReason = "unavailable" // the target cannot be opened, or is gone
 	ReasonFewDrives   UnjudgedReason = "few_drives"  // too few drives of the host can be compared
+	ReasonAssumed     UnjudgedReason = "assumed"     // the traffic was learned while no round ran: the device may already have been slow
 )
 
 // UnjudgedReasons lists all reasons.
 func UnjudgedReasons() []UnjudgedReason {
 	return []UnjudgedReason{
 		ReasonLearning, ReasonFirstDay, ReasonNoLike, ReasonLoad, ReasonFewRounds, ReasonNoRounds, ReasonBusy, ReasonDisturbed,
-		ReasonUnwritten, ReasonFailed, ReasonHung, ReasonUnavailable, ReasonFewDrives,
+		ReasonUnwritten, ReasonFailed, ReasonHung, ReasonUnavailable, ReasonFewDrives, ReasonAssumed,
 	}
 }
 
@@ -60,6 +61,8 @@ func (r UnjudgedReason) Words() string {
 		return "the target cannot be probed"
 	case ReasonFewDrives:
 		return "to judge a host takes at least two drives with a final baseline"
+	case ReasonAssumed:
+		return "no round ran while its traffic was learned: the drive may already have been slow"
 	}
 	return string(r)
 }
