@@ -39,9 +39,9 @@ func judgeAll(scenarios map[string]drifttest.Scenario, settings drift.Settings) 
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for name := range names {
-				findings, err := verdicts.Judge(scenarios[name], settings)
+				one, err := verdicts.Judge(scenarios[name], settings)
 				var s verdicts.Score
-				s.Add(name, scenarios[name], findings)
+				s.Add(name, scenarios[name], one)
 				mu.Lock()
 				failed = cmp.Or(failed, err)
 				all.Merge(s)

@@ -138,12 +138,12 @@ func simulate(o options, number int) simulated {
 	for _, d := range s.Drives {
 		out.rounds += int((d.To - d.From) / s.Interval)
 	}
-	findings, err := verdicts.Judge(s, o.settings)
+	judged, err := verdicts.Judge(s, o.settings)
 	if err != nil {
 		out.err = fmt.Errorf("node %d: %w", number, err)
 		return out
 	}
-	out.score.Add(fmt.Sprintf("node %d, %d drives, %s", number, s.Together(), strings.Join(s.Noises, "+")), s, findings)
+	out.score.Add(fmt.Sprintf("node %d, %d drives, %s", number, s.Together(), strings.Join(s.Noises, "+")), s, judged)
 	return out
 }
 

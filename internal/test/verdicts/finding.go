@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // Finding is a verdict that somebody or something is slow.
@@ -26,6 +27,19 @@ type Finding struct {
 	HostNoise float64
 	// Stood is how long a verdict about a drive stood, up to the end of the scenario.
 	Stood time.Duration
+}
+
+// Judged is what was made of a scenario.
+type Judged struct {
+	Findings []Finding // in the order of time
+	Shown    []Shown
+}
+
+// Shown is a verdict that was shown for a drive from one time to another, since the start of the scenario.
+type Shown struct {
+	Drive    string
+	Verdict  record.DriveVerdict
+	From, To time.Duration
 }
 
 // Severity is how serious a finding is.

@@ -20,11 +20,10 @@ const Probe = "read-4k"
 // traffic.
 const sources = 2
 
-// Judge runs a scenario through the judge of the daemon. It returns the verdicts that something is slow, in the order
-// of time.
-func Judge(s drifttest.Scenario, settings drift.Settings) ([]Finding, error) {
+// Judge runs a scenario through the judge of the daemon.
+func Judge(s drifttest.Scenario, settings drift.Settings) (Judged, error) {
 	b, err := follow(s, settings)
-	return b.findings, err
+	return Judged{b.findings, b.shown}, err
 }
 
 // Follow is like Judge, but returns the node as it is at the end.
@@ -57,6 +56,7 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 		if !known[i] {
 			known[i] = true
 			b.node.AddDrive(ofScenario(s.Drives[i]))
+			b.show(s.Drives[i].ID, record.Unjudged, s.Drives[i].From)
 		}
 		b.take(i, sample)
 	}
@@ -88,6 +88,7 @@ type bench struct {
 	confirmations int
 	asks          []ask            // rounds out of turn that are to come, in the order of time
 	told          map[string]told  // by drive
+	shown         []Shown          // the last of each drive goes on to the end
 	standing      map[string][]int // findings about a drive whose verdict stands
 }
 
@@ -105,6 +106,17 @@ func (b *bench) keep(f Finding) {
 		b.standing[f.Drive] = append(b.standing[f.Drive], len(b.findings))
 	}
 	b.findings = append(b.findings, f)
+}
+
+// show notes the verdict that is shown for a drive from now on.
+func (b *bench) show(drive string, v record.DriveVerdict, at time.Duration) {
+	for i, s := range slices.Backward(b.shown) {
+		if s.Drive == drive {
+			b.shown[i].To = at
+			break
+		}
+	}
+	b.shown = append(b.shown, Shown{drive, v, at, b.scenario.Duration})
 }
 
 // told is the last verdict that was reported about a drive.
@@ -263,6 +275,7 @@ func (b *bench) advance(now time.Time) {
 				continue // another witness says the same
 			} else if e.Verdict != before.verdict {
 				b.ends(e.Drive, e.Time.Sub(drifttest.Start()))
+				b.show(e.Drive, e.Verdict, e.Time.Sub(drifttest.Start()))
 			}
 		}
 		var severity Severity

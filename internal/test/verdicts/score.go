@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 const (
@@ -45,6 +46,8 @@ type Score struct {
 	// Lasting counts drives that were 2 × slower or worse for an hour or longer. LastingBlamed counts those of them
 	// that were blamed within a quarter of an hour, and LastingSevere those that were severe by then.
 	Lasting, LastingBlamed, LastingSevere int
+	// Shown is for how many years drives had each verdict, and SlowShown for how many of those they were lasting slow.
+	Shown, SlowShown map[record.DriveVerdict]float64
 	// Stood is how long the verdict stood for each lasting drive that was severe in time.
 	Stood []time.Duration
 	// LongestStood is how long the verdict stood at the longest for each drive that was slower for a day or longer and was blamed.
@@ -115,15 +118,48 @@ type Found struct {
 
 func years(d time.Duration) float64 { return float64(d) / float64(Year) }
 
-// Add compares findings, in the order of time, with what happened in a scenario.
-func (s *Score) Add(name string, of drifttest.Scenario, findings []Finding) {
+// shown adds for how long a drive had each verdict, and for how long of that it was lasting slow.
+func (s *Score) shown(of drifttest.Scenario, d drifttest.Drive, shown []Shown) {
+	for _, v := range shown {
+		if v.Drive != d.ID {
+			continue
+		}
+		during := func(from, to time.Duration) float64 {
+			return years(max(0, min(v.To, d.To, to)-max(v.From, d.From, from)))
+		}
+		s.Shown[v.Verdict] += during(0, of.Duration)
+		for _, e := range d.Episodes {
+			if e.Lasting(of.Duration) {
+				s.SlowShown[v.Verdict] += during(e.Onset, e.End)
+			}
+		}
+	}
+}
+
+// share returns the share of some time, in percent, with a verdict.
+func share(shown map[record.DriveVerdict]float64, v record.DriveVerdict) float64 {
+	all := 0.0
+	for _, years := range shown {
+		all += years
+	}
+	return 100 * shown[v] / max(1e-9, all)
+}
+
+func (s *Score) prepare() {
 	if s.Found == nil {
 		s.Found, s.Quiet = map[Kind]*Found{}, map[string]Quiet{}
+		s.Shown, s.SlowShown = map[record.DriveVerdict]float64{}, map[record.DriveVerdict]float64{}
 	}
-	for i := range of.Drives {
-		s.drive(name, of, i, findings)
+}
+
+// Add compares what was made of a scenario with what happened in it.
+func (s *Score) Add(name string, of drifttest.Scenario, j Judged) {
+	s.prepare()
+	for i, d := range of.Drives {
+		s.drive(name, of, i, j.Findings)
+		s.shown(of, d, j.Shown)
 	}
-	s.host(name, of, findings)
+	s.host(name, of, j.Findings)
 }
 
 func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Finding) {
@@ -346,8 +382,9 @@ func (s *Score) Merge(o Score) {
 	s.Wrong = append(s.Wrong, o.Wrong...)
 	s.Lasting, s.LastingBlamed, s.LastingSevere = s.Lasting+o.Lasting, s.LastingBlamed+o.LastingBlamed, s.LastingSevere+o.LastingSevere
 	s.Late, s.Stood, s.LongestStood = append(s.Late, o.Late...), append(s.Stood, o.Stood...), append(s.LongestStood, o.LongestStood...)
-	if s.Found == nil {
-		s.Found, s.Quiet = map[Kind]*Found{}, map[string]Quiet{}
+	s.prepare()
+	for v, years := range o.Shown {
+		s.Shown[v], s.SlowShown[v] = s.Shown[v]+years, s.SlowShown[v]+o.SlowShown[v]
 	}
 	for noise, q := range o.Quiet {
 		s.quiet(noise, q)

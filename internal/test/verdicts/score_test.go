@@ -12,6 +12,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
 )
 
@@ -41,6 +42,8 @@ func node(host ...drifttest.Episode) drifttest.Scenario {
 func blame(at time.Duration, drive string, severity verdicts.Severity) verdicts.Finding {
 	return verdicts.Finding{At: at, Drive: drive, Scope: drifttest.OfDrive, Severity: severity}
 }
+
+func found(f ...verdicts.Finding) verdicts.Judged { return verdicts.Judged{Findings: f} }
 
 func TestScore(t *testing.T) {
 	slow := drifttest.Episode{Kind: "host20", Scope: drifttest.OfHost, Onset: 60 * hour, End: 100 * hour, Slower: 1.2}
@@ -79,7 +82,7 @@ func TestScore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s verdicts.Score
-			s.Add(name, c.node, c.found)
+			s.Add(name, c.node, found(c.found...))
 			wrong := map[verdicts.Reason]int{}
 			for _, w := range s.Wrong {
 				wrong[w.Why]++
@@ -115,7 +118,7 @@ func TestSlowdownsThatVaryCount(t *testing.T) {
 			n := node()
 			n.Duration = 60 * 24 * hour
 			n.Drives = []drifttest.Drive{{ID: "a", To: n.Duration, Episodes: c.episodes}}
-			s.Add(name, n, []verdicts.Finding{blame(c.day*24*hour, "a", verdicts.Severe)})
+			s.Add(name, n, found(blame(c.day*24*hour, "a", verdicts.Severe)))
 			assert.Len(t, s.Wrong, c.wrong)
 		})
 	}
@@ -123,8 +126,8 @@ func TestSlowdownsThatVaryCount(t *testing.T) {
 
 func TestALastingDoubleIsToBeSevereSoon(t *testing.T) {
 	var s verdicts.Score
-	s.Add("late", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", verdicts.Degraded), blame(50*hour+16*time.Minute, "b", verdicts.Severe)})
-	s.Add("soon", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", verdicts.Severe)})
+	s.Add("late", node(), found(blame(50*hour+10*time.Minute, "b", verdicts.Degraded), blame(50*hour+16*time.Minute, "b", verdicts.Severe)))
+	s.Add("soon", node(), found(blame(50*hour+10*time.Minute, "b", verdicts.Severe)))
 	assert.Equal(t, []int{2, 2, 1}, []int{s.Lasting, s.LastingBlamed, s.LastingSevere})
 }
 
@@ -132,7 +135,7 @@ func TestHowLongASevereVerdictStands(t *testing.T) {
 	right, wrong := blame(50*hour, "b", verdicts.Severe), blame(20*hour+30*time.Minute, "c", verdicts.Severe)
 	right.Stood, wrong.Stood = 7*hour, 25*time.Minute
 	var s verdicts.Score
-	s.Add("node", node(), []verdicts.Finding{wrong, right})
+	s.Add("node", node(), found(wrong, right))
 	var table strings.Builder
 	require.NoError(t, s.WriteFleet(&table, true))
 	assert.Equal(t, []time.Duration{7 * hour}, s.Stood)
@@ -142,13 +145,47 @@ func TestHowLongASevereVerdictStands(t *testing.T) {
 	assert.Regexp(t, `severe drive +0\.00 +25\.0 min`, table.String())
 }
 
+func TestWhatIsShownOfALastingDouble(t *testing.T) {
+	n := node()
+	n.Drives[1].To = 90 * hour
+	var s verdicts.Score
+	s.Add("node", n, verdicts.Judged{Shown: []verdicts.Shown{
+		{Drive: "b", Verdict: record.Unjudged, To: 2 * hour}, {Drive: "b", Verdict: record.Healthy, From: 2 * hour, To: 51 * hour},
+		{Drive: "b", Verdict: record.Unjudged, From: 51 * hour, To: 55 * hour}, {Drive: "b", Verdict: record.Severe, From: 55 * hour, To: 100 * hour},
+	}})
+	var all verdicts.Score
+	all.Merge(s)
+	var table strings.Builder
+	require.NoError(t, all.WriteFleet(&table, false))
+	assert.Regexp(t, `meanwhile shown as healthy +2\.50 % of the time; unknown for 10\.00 %\n`, table.String())
+	assert.Regexp(t, `all drives are unknown for +6\.67 % of the time\n`, table.String())
+}
+
+// What is shown of a drive adds up to the time for which it is there.
+func TestWhatIsShownIsComplete(t *testing.T) {
+	s := drifttest.Fleet{Seed: 45, Days: 30, Interval: 2 * time.Minute}.Node(92)
+	judged, err := verdicts.Judge(s, drift.Settings{})
+	require.NoError(t, err)
+	for _, d := range s.Drives {
+		last, seen := d.From, 0
+		for _, v := range judged.Shown {
+			if v.Drive == d.ID {
+				assert.Equal(t, last, v.From, d.ID)
+				last, seen = v.To, seen+1
+			}
+		}
+		assert.GreaterOrEqual(t, last, min(d.To, s.Duration), d.ID)
+		assert.Greater(t, seen, 1, "%s was judged", d.ID)
+	}
+}
+
 // A verdict stands until another one is made about the drive, or to the end.
 func TestAVerdictEnds(t *testing.T) {
 	s := drifttest.Fleet{Seed: 45, Days: 30, Interval: 2 * time.Minute}.Node(92)
-	found, err := verdicts.Judge(s, drift.Settings{})
+	judged, err := verdicts.Judge(s, drift.Settings{})
 	require.NoError(t, err)
 	until := map[string]time.Duration{}
-	for _, f := range found {
+	for _, f := range judged.Findings {
 		if f.Drive == "" || f.Severity == verdicts.Regressed {
 			assert.Zero(t, f.Stood)
 			continue
@@ -166,7 +203,7 @@ func TestADriveAloneCannotTellItsHost(t *testing.T) {
 	alone := node(drifttest.Episode{Kind: "host20", Scope: drifttest.OfHost, Onset: 60 * hour, End: 100 * hour, Slower: 1.2})
 	alone.Drives = alone.Drives[2:]
 	var s verdicts.Score
-	s.Add("alone", alone, []verdicts.Finding{blame(61*hour, "c", verdicts.Degraded)})
+	s.Add("alone", alone, found(blame(61*hour, "c", verdicts.Degraded)))
 	assert.Empty(t, s.Wrong)
 	assert.Zero(t, s.Nodes)
 	assert.InEpsilon(t, s.Drives, s.Alone, 1e-9)
@@ -183,7 +220,7 @@ func TestABatchOfAllDrivesIsTheHost(t *testing.T) {
 			}
 		}
 		var s verdicts.Score
-		s.Add("batch", n, []verdicts.Finding{{At: 31 * hour, Scope: drifttest.OfHost, Severity: verdicts.Degraded}})
+		s.Add("batch", n, found(verdicts.Finding{At: 31 * hour, Scope: drifttest.OfHost, Severity: verdicts.Degraded}))
 		assert.Len(t, s.Wrong, wrong)
 		assert.Len(t, s.Of("batch").Delays, 3*(1-wrong))
 	}
@@ -192,7 +229,7 @@ func TestABatchOfAllDrivesIsTheHost(t *testing.T) {
 // A Duration ends at 292 years.
 func TestThousandsOfYears(t *testing.T) {
 	var one, all verdicts.Score
-	one.Add("node", node(), []verdicts.Finding{blame(30*hour, "a", verdicts.Severe)})
+	one.Add("node", node(), found(blame(30*hour, "a", verdicts.Severe)))
 	for range 100_000 {
 		all.Merge(one)
 	}
@@ -203,7 +240,7 @@ func TestABackupMayBeToldOnce(t *testing.T) {
 	nightly := node()
 	nightly.Noises = []string{"backup"}
 	var s verdicts.Score
-	s.Add("nightly", nightly, []verdicts.Finding{{At: 24 * hour, Scope: drifttest.OfHost}, {At: 48 * hour, Scope: drifttest.OfHost}})
+	s.Add("nightly", nightly, found(verdicts.Finding{At: 24 * hour, Scope: drifttest.OfHost}, verdicts.Finding{At: 48 * hour, Scope: drifttest.OfHost}))
 	assert.Len(t, s.Wrong, 1)
 	assert.Equal(t, verdicts.Again, s.Wrong[0].Why)
 }
@@ -230,10 +267,10 @@ func TestRoundsOutOfTurnFindADriveSooner(t *testing.T) {
 		if again {
 			s.Again = func(int, time.Duration) (drift.Values, bool) { asked++; return round(minute), true }
 		}
-		findings, err := verdicts.Judge(s, drift.Settings{})
+		judged, err := verdicts.Judge(s, drift.Settings{})
 		require.NoError(t, err)
-		require.NotEmpty(t, findings)
-		return findings[0].At - 48*hour, asked
+		require.NotEmpty(t, judged.Findings)
+		return judged.Findings[0].At - 48*hour, asked
 	}
 	later, _ := found(false)
 	sooner, asked := found(true)
@@ -265,10 +302,10 @@ func TestHostNoise(t *testing.T) {
 			}
 		}
 	}
-	findings, err := verdicts.Judge(s, drift.Default())
+	judged, err := verdicts.Judge(s, drift.Default())
 	require.NoError(t, err)
-	require.NotEmpty(t, findings)
-	for _, f := range findings {
+	require.NotEmpty(t, judged.Findings)
+	for _, f := range judged.Findings {
 		require.Equal(t, drifttest.OfHost, f.Scope)
 		assert.Greater(t, f.HostNoise, 1.1)
 		assert.LessOrEqual(t, f.HostNoise, 1.3+1e-9)

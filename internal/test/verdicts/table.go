@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // Rate is a number of events in a time, with its 95 % upper bound.
@@ -76,10 +77,12 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
 	fmt.Fprintf(w, "  as degraded or severe, which alerts\t%s\n", s.FalseHosts(Degraded, Severe))
 	fmt.Fprintf(w, "  that were no slower\t%s\n", s.without(func(x Wrong) bool { return x.Why == HostNoisy }).FalseHosts())
-	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(s.Lasting)) }
+	ofLasting := func(n int) float64 { return 100 * float64(n) / max(1, float64(s.Lasting)) }
 	fmt.Fprintf(w, "of the time of drives, on nodes of one\t%.0f %%\n", 100*s.Alone/max(1e-9, s.Drives))
-	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, share(s.LastingBlamed))
-	fmt.Fprintf(w, "  as severe\t%d of %d, %.1f %%\n", s.LastingSevere, s.Lasting, share(s.LastingSevere))
+	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, ofLasting(s.LastingBlamed))
+	fmt.Fprintf(w, "  as severe\t%d of %d, %.1f %%\n", s.LastingSevere, s.Lasting, ofLasting(s.LastingSevere))
+	fmt.Fprintf(w, "  meanwhile shown as healthy\t%.2f %% of the time; unknown for %.2f %%\n", share(s.SlowShown, record.Healthy), share(s.SlowShown, record.Unjudged))
+	fmt.Fprintf(w, "all drives are unknown for\t%.2f %% of the time\n", share(s.Shown, record.Unjudged))
 	s.writeStood(w)
 	fmt.Fprintln(w, "\nfalse verdicts\tseverity\twhy\tby\tnoise of the drive\tin the day after\tcount")
 	for _, c := range s.causes() {
