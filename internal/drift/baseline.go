@@ -335,7 +335,7 @@ func (b *baseline) levels(blocks []block) (least, most Shifts) {
 	for i := range statistics {
 		low, high := make([]Shift, len(blocks)), make([]Shift, len(blocks))
 		for j, one := range blocks {
-			x, doubt := b.Of[i].Curve.at(one.Load), min(b.doubt(one.Load, i), ShiftOf(mostAllowance))
+			x, doubt := b.Of[i].Curve.at(one.Load), min(b.doubt(one.Load, i), mostAllowance)
 			low[j], high[j] = x-doubt, x+doubt
 		}
 		least[i], most[i] = median(low), median(high)
@@ -373,8 +373,8 @@ const (
 	// idleAllowance is how many times slower a device may rightly be under less load than was seen: its host and its
 	// controller sleep more deeply.
 	idleAllowance = 1.15
-	// mostAllowance is the doubt, as a ratio, beyond which a block says too little to be judged.
-	mostAllowance = 2
+	// mostAllowance is the doubt beyond which a block says too little to be judged: a ratio of 2. As a number it takes no logarithm.
+	mostAllowance Shift = 6931
 )
 
 // doubt returns how much slower than at the nearest load seen statistic i may rightly be under this load; 0 under a
@@ -399,7 +399,7 @@ func (b *baseline) continued(load, i int) Shift {
 }
 
 // judges reports whether a block under this load says enough to be judged.
-func (b *baseline) judges(load int) bool { return b.doubt(load, 0) <= ShiftOf(mostAllowance) }
+func (b *baseline) judges(load int) bool { return b.doubt(load, 0) <= mostAllowance }
 
 // shift returns how much slower statistic i of a block is than the baseline at its load, as far as that is beyond
 // doubt; missing when all of it is in doubt.

@@ -98,9 +98,28 @@ func medianBounds(n int) (low, high int) {
 	return low, n - 1 - low
 }
 
+// underWay is what is known of the block under way.
+type underWay struct {
+	judged
+	over record.Span
+	ok   bool // enough rounds of it are there, and something of them was judged
+}
+
+// underWay judges the block under way.
+func (t *Tracker) underWay() (u underWay) {
+	if t.Maturity() == "" || len(t.open.Points) < minBlockRounds {
+		return u
+	}
+	b := t.open.close()
+	b.Load = t.current().Baseline.load(b.Work, b.Load)
+	u.judged, u.ok = t.judged(b)
+	u.over = record.Span{From: later(slotTime(b.Slot), time.Unix(t.open.Points[0].Time, 0)), To: t.last.UTC()}
+	return u
+}
+
 // now returns the shift of statistic i to show: over the last hour that was compared or, for a drift, since its
 // onset, but over at most the last three hours. The block under way counts.
-func (t *Tracker) now(i int) estimate {
+func (t *Tracker) now(i int, open underWay) estimate {
 	v := &t.verdicts[i]
 	drifts := v.found() || v.State == record.Suspect
 	since, most := int64(math.MinInt64), shownBlocks
@@ -113,13 +132,8 @@ func (t *Tracker) now(i int) estimate {
 	var values []Shift
 	var over record.Span
 	e := t.current()
-	if len(t.open.Points) >= minBlockRounds && t.open.Slot >= since {
-		b := t.open.close()
-		b.Load = e.Baseline.load(b.Work, b.Load)
-		if j, ok := t.judged(b); ok && j.Shifts[i].Known() {
-			values = append(values, j.Shifts[i])
-			over = record.Span{From: later(slotTime(b.Slot), time.Unix(t.open.Points[0].Time, 0)), To: t.last.UTC()}
-		}
+	if open.ok && open.Slot >= since && open.Shifts[i].Known() {
+		values, over = append(values, open.Shifts[i]), open.over
 	}
 	for _, b := range slices.Backward(t.recent) {
 		if b.Slot < since || len(values) == most {

@@ -123,7 +123,7 @@ func (t *Tracker) noted(now time.Time, text string, levels map[record.Statistic]
 // few, or say something else, as during a recovery.
 func (t *Tracker) steady(i int) (Shift, error) {
 	since := slot(t.verdicts[i].Since)
-	level := t.now(i).middle
+	level := t.Shift(i)
 	last, blocks := t.level(i, since, steadyBlocks)
 	if blocks < steadyBlocks {
 		return 0, fmt.Errorf("it has been %.2f times slower for a few minutes only: %w", level.Ratio(), ErrMoving)

@@ -227,7 +227,7 @@ func TestABusyFirstDayHidesNoSlowerDrive(t *testing.T) {
 				}
 				w.run(2*day, rate, 4096, 0.9, slower, conditions)
 				assert.Equal(t, record.Regressed, w.probe.StateOf(0), "%.0f a second, %.0f times slower after %v, for two days", rate, slower, since)
-				assert.Greater(t, w.probe.DriftOf(0).Ratio, 1.5, "%.0f a second, %.0f times slower after %v, for two days", rate, slower, since)
+				assert.Greater(t, w.probe.Drift()[0].Ratio, 1.5, "%.0f a second, %.0f times slower after %v, for two days", rate, slower, since)
 			}
 		}
 	}

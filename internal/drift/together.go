@@ -183,7 +183,7 @@ func (t *Tracker) Rise(i, load int) (rise, doubt Shift, ok bool) {
 	b := t.current().Baseline
 	load = max(load, b.MinLoad)
 	doubt = b.doubt(load, i)
-	return b.continued(load, i) - b.Of[i].Curve.at(b.MinLoad), doubt, doubt <= ShiftOf(mostAllowance)
+	return b.continued(load, i) - b.Of[i].Curve.at(b.MinLoad), doubt, doubt <= mostAllowance
 }
 
 // SlowerUnder returns how much slower statistic i is under some work than under less, by the load curve and, beyond the loads
@@ -273,7 +273,7 @@ func (t *Tracker) LearnedBeside(i int) Shift {
 func (t *Tracker) Onset(i int) time.Time { return t.verdicts[i].Since }
 
 // Shift returns how much slower statistic i is now, since its onset if it has drifted.
-func (t *Tracker) Shift(i int) Shift { return t.now(i).middle }
+func (t *Tracker) Shift(i int) Shift { return t.now(i, t.underWay()).middle }
 
 // Statistics returns the names of the compared statistics.
 func (t *Tracker) Statistics() []record.Statistic { return t.names }

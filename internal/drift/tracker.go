@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -354,8 +355,9 @@ func (t *Tracker) changed(before [statistics]record.DriftState, now time.Time) [
 	if t.states() == before {
 		return events
 	}
+	open := t.underWay()
 	for i := range t.names {
-		if d := t.DriftOf(i); d.State != before[i] {
+		if d := t.driftOf(i, open); d.State != before[i] {
 			events = append(events, Event{
 				Time: now, Statistic: d.Statistic, From: before[i], To: d.State, Ratio: d.Ratio, Lower: d.Lower, Upper: d.Upper,
 				Since: d.Since, Cause: d.Cause, Attribution: d.Attribution,
@@ -382,19 +384,37 @@ func (t *Tracker) Status(now time.Time) Status {
 
 // drift returns the last comparison, however long ago that was.
 func (t *Tracker) drift() []record.Drift {
-	list := make([]record.Drift, len(t.names))
+	list, open := make([]record.Drift, len(t.names)), t.underWay()
 	for i := range t.names {
-		list[i] = t.DriftOf(i)
+		list[i] = t.driftOf(i, open)
 	}
 	return list
 }
 
-// DriftOf returns the last comparison of statistic i.
-func (t *Tracker) DriftOf(i int) record.Drift {
+// Drifted yields the last comparison of each statistic that has regressed or is suspect.
+func (t *Tracker) Drifted() iter.Seq[record.Drift] {
+	return func(yield func(record.Drift) bool) {
+		var open *underWay
+		for i := range t.names {
+			if v := &t.verdicts[i]; v.State != record.Regressed && v.State != record.Suspect {
+				continue
+			}
+			if open == nil {
+				open = new(t.underWay())
+			}
+			if !yield(t.driftOf(i, *open)) {
+				return
+			}
+		}
+	}
+}
+
+// driftOf returns the last comparison of statistic i.
+func (t *Tracker) driftOf(i int, open underWay) record.Drift {
 	v := &t.verdicts[i]
 	d := record.Drift{Statistic: t.names[i], State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution}
 	if len(t.epochs) > 0 && t.current().learned() {
-		now := t.now(i)
+		now := t.now(i, open)
 		d.Ratio, d.Lower, d.Upper = now.ratios()
 		d.Over, d.Now = now.over, t.current().valueAt(i, now)
 	}

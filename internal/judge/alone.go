@@ -21,7 +21,7 @@ func (s *source) alone(i int, slot int64) drift.Shift {
 	if drift.SlotTime(slot).Sub(onset) < together || s.group.slowerSince(i, onset) {
 		return 0
 	}
-	by, blocks := s.tracker.ShiftSince(i, onset) // not DriftOf: it asks what the other one does during the block under way
+	by, blocks := s.tracker.ShiftSince(i, onset) // not Shift: that asks what the other one does during the block under way
 	if blocks == 0 || by < drift.ShiftOf(toldOfHost) {
 		return 0
 	}

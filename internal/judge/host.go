@@ -77,6 +77,8 @@ type group struct {
 	faster, slower, anchor drift.Shifts
 	// wanders is what is reported of the host, by statistic.
 	wanders [drift.Statistics]wander
+	// settling says that blocks of the members are being judged: see sharedIn.
+	settling bool
 	// paused is until when the host was told of a pause.
 	paused time.Time
 	// changes has the recent changes of conditions, and the physical drives that each was seen on.

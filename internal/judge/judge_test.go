@@ -296,7 +296,7 @@ func TestSlowRoundsHaveNoRatio(t *testing.T) {
 	v := m.verdict("d00")
 	assert.Equal(t, record.Degraded, v.Verdict)
 	assert.Zero(t, v.Ratio)
-	assert.Equal(t, record.BySlowRounds, m.node.Tracker("d00", "read-4k").DriftOf(0).Cause)
+	assert.Equal(t, record.BySlowRounds, m.node.Tracker("d00", "read-4k").Drift()[0].Cause)
 
 	m.run(2*day, func(minute int) float64 { // now the others are slower, too
 		if minute%10 == 0 {

@@ -330,12 +330,15 @@ func (n *Node) settle(before int64, now time.Time) {
 			s.tracker.Close(before)
 			s.tracker.Waiting(s.note)
 			s.tracker.Measured(s.measured)
+			s.asked.slot = 0
 		}
 	}
 	for _, g := range n.groups {
+		g.settling = true
 		for _, s := range g.members {
 			n.tell(s, s.tracker.Settle(now))
 		}
+		g.settling = false
 		for _, s := range g.members { // only now, so that all have learned beside the same days, in whatever order
 			s.tracker.LearnedFrom(s.note)
 		}

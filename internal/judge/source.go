@@ -23,6 +23,11 @@ type source struct {
 	last  time.Time // time of the last round
 	// before is the last round before the last gap between rounds, after which they went on at resumed.
 	before, resumed time.Time
+	// asked is the last block of which the others have asked what the host may have done in it; see sharedIn.
+	asked struct {
+		slot   int64
+		shared drift.Shifts
+	}
 	// learned is when the baseline was learned, and assumed, for traffic, when a probe was compared last before that, if nothing has
 	// confirmed since what was learned; else zero.
 	learned, assumed time.Time
@@ -74,7 +79,7 @@ func (s *source) clockSetBack(slot int64) {
 
 // At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
-	return s.orTraffic(s.others(slot, func(o *source) drift.Shifts { return o.in(slot) }), func(t *source) drift.Shifts {
+	return s.orTraffic(s.others(func(o *source) (did, shared drift.Shifts) { return o.in(slot), o.sharedIn(slot) }), func(t *source) drift.Shifts {
 		var reads []drift.Shift
 		for k := range s.tracker.Slots() { // blocks of traffic are short
 			if x := t.At(slot + k)[0]; x.Known() {
@@ -90,7 +95,10 @@ func (s *source) At(slot int64) drift.Shifts {
 
 // Now implements drift.Host.
 func (s *source) Now(since time.Time) drift.Shifts {
-	did := s.others(drift.Slot(since), func(o *source) drift.Shifts { return o.tracker.LastShifts(since) })
+	did := s.others(func(o *source) (did, shared drift.Shifts) {
+		did = o.tracker.LastShifts(since)
+		return did, o.sharedOf(drift.Slot(since), did)
+	})
 	return s.orTraffic(did, func(t *source) drift.Shifts { return t.Now(since) })
 }
 
@@ -114,8 +122,31 @@ func (d *drive) traffic() *source {
 	return nil
 }
 
-// others returns the median of what the other drives did in a slot, by statistic; Missing where it is known of too few.
-func (s *source) others(slot int64, did func(*source) drift.Shifts) drift.Shifts {
+// sharedOf is shared for all statistics; Missing where x is.
+func (s *source) sharedOf(slot int64, x drift.Shifts) drift.Shifts {
+	for i := range x {
+		if x[i].Known() {
+			x[i] = s.shared(i, slot, x[i])
+		}
+	}
+	return x
+}
+
+// sharedIn is sharedOf for a block of the last day. While the node settles, all others ask for that of the same few blocks: it is what
+// it was when the first one asked, in whatever order they are settled.
+func (s *source) sharedIn(slot int64) drift.Shifts {
+	if !s.group.settling {
+		return s.sharedOf(slot, s.in(slot))
+	}
+	if s.asked.slot != slot {
+		s.asked.slot, s.asked.shared = slot, s.sharedOf(slot, s.in(slot))
+	}
+	return s.asked.shared
+}
+
+// others returns the median of what the other drives did, by statistic; Missing where it is known of too few. shared is the part of
+// what one did that the host may have done.
+func (s *source) others(of func(*source) (did, shared drift.Shifts)) drift.Shifts {
 	out := drift.Unmeasured()
 	var values [len(out)][]drift.Shift
 	for i := range values {
@@ -125,20 +156,22 @@ func (s *source) others(slot int64, did func(*source) drift.Shifts) drift.Shifts
 		if s.isSame(o) {
 			continue
 		}
-		for i, x := range did(o) {
+		did, shared := of(o)
+		for i, x := range did {
 			if x.Known() {
-				values[i] = append(values[i], o.shared(i, slot, x))
+				values[i] = append(values[i], shared[i])
 			}
 		}
 	}
-	for i, of := range values {
+	mine := func(i int) drift.Shift { _, shared := of(s); return shared[i] }
+	for i, theirs := range values {
 		switch {
-		case len(of) < s.group.quorum-1:
-			out[i] = s.group.left(i, of, s.shared(i, slot, did(s)[i]))
-		case s.group.isPair() && len(of) < minVoters: // with more, the two are others of a third drive, and neither is this one
-			out[i] = s.group.inCommon(i, lowerMedian(of), s.shared(i, slot, did(s)[i]))
+		case len(theirs) < s.group.quorum-1:
+			out[i] = s.group.left(i, theirs, mine(i))
+		case s.group.isPair() && len(theirs) < minVoters: // with more, the two are others of a third drive, and neither is this one
+			out[i] = s.group.inCommon(i, lowerMedian(theirs), mine(i))
 		default:
-			out[i] = lowerMedian(of)
+			out[i] = lowerMedian(theirs)
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -139,7 +138,7 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 	}
 	far := map[string]bool{} // witnesses that see at least severeRatio, and whether they are beyond doubt
 	for _, s := range d.sources {
-		for x := range s.drifted() {
+		for x := range s.tracker.Drifted() {
 			if x.State == record.Suspect && !s.tracker.Known(now) {
 				continue // nothing confirms or refutes it any more
 			}
@@ -194,17 +193,6 @@ func (d *drive) unjudged(now time.Time) (why *record.WhyUnjudged) {
 
 // noRounds is the reason before the first round.
 func noRounds() *record.WhyUnjudged { return &record.WhyUnjudged{Reason: record.ReasonNoRounds} }
-
-// drifted yields the statistics of the source that have regressed or are suspect.
-func (s *source) drifted() iter.Seq[record.Drift] {
-	return func(yield func(record.Drift) bool) {
-		for i := range s.tracker.Statistics() {
-			if x := s.tracker.StateOf(i); (x == record.Regressed || x == record.Suspect) && !yield(s.tracker.DriftOf(i)) {
-				return
-			}
-		}
-	}
-}
 
 // weigh adds one statistic of the source to the verdict. Witnesses that see at least severeRatio now, and have for long
 // enough, are added to far.

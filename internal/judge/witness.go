@@ -40,7 +40,7 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 			return false
 		}
 		fine = true
-		for x := range s.drifted() {
+		for x := range s.tracker.Drifted() {
 			if !x.Statistic.IsTail() && x.State == record.Regressed && x.Ratio >= agrees && !s.isBrief(x, now) {
 				return false
 			}
@@ -89,7 +89,7 @@ func (d *drive) probedSince(onset time.Time) drift.Shift {
 // probesAreSlow reports whether a probe has found that the drive is slower.
 func (d *drive) probesAreSlow(now time.Time) bool {
 	for _, s := range d.sources {
-		for x := range s.drifted() {
+		for x := range s.tracker.Drifted() {
 			if s.name != Traffic && x.State == record.Regressed && !isTail(x) && !s.isBrief(x, now) {
 				return true
 			}
@@ -112,7 +112,7 @@ func (d *drive) probesAreFast(now time.Time) bool {
 		if s.name == Traffic || s.tracker.Maturity() != record.Final {
 			continue
 		}
-		for x := range s.drifted() {
+		for x := range s.tracker.Drifted() {
 			if isSpeed(x.Statistic) && x.Ratio >= agrees {
 				return false
 			}
