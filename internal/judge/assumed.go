@@ -3,6 +3,7 @@ package judge
 import (
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -22,9 +23,20 @@ func (d *drive) assume(now time.Time) {
 	if learned := t.tracker.Learned(); !learned.Equal(t.learned) {
 		t.learned, t.assumed = learned, d.unseen(t, now)
 	}
-	if !t.assumed.IsZero() && d.probesAreFast(now) {
+	if !t.assumed.IsZero() && d.probedFastSince(t.assumed) {
 		t.assumed = time.Time{}
 	}
+}
+
+// probedFastSince reports whether a probe has found since an onset, in refuted blocks or more, that the drive is as fast as ever.
+func (d *drive) probedFastSince(onset time.Time) bool {
+	for _, s := range d.sources {
+		by, blocks := s.tracker.ShiftSince(0, onset)
+		if s.name != Traffic && s.tracker.Maturity() == record.Final && blocks >= refuted && by < drift.ShiftOf(agrees) {
+			return true
+		}
+	}
+	return false
 }
 
 // unseen returns when a probe was compared last, if that was too long before its traffic learned all that it knows; else zero.
