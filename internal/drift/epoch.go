@@ -61,6 +61,9 @@ type epoch struct {
 	Moved [statistics]bool `json:"moved,omitzero"`
 	// Anew says which statistics learned a level anew, such as those of traffic with other work; see EndRefuted.
 	Anew [statistics]bool `json:"anew,omitzero"`
+	// Assumed says of which statistics of traffic the level may be that of a slower device: the work from which it was learned does not
+	// explain how busy the device was with it. See Tracker.Assumed.
+	Assumed [statistics]bool `json:"assumed,omitzero"`
 	// Before is how much slower than the baseline the device was just before the change, and After are the first
 	// blocks since. They are kept until the effect of the change is known. Doubt is how well it is known then, until a
 	// day has shown the level under these conditions.
@@ -206,7 +209,7 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 		}
 		for i := range e.Baseline.Of {
 			if e.anew(i, before) {
-				e.Anew[i] = true
+				e.Anew[i], e.Assumed[i] = true, e.traffic() && before.Costs.busier(e.Blocks)
 				wanted[i] = learned[i]
 				continue
 			}
@@ -230,6 +233,9 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 		}
 	default:
 		e.Values = e.values(e.Baseline.level(e.Blocks))
+		for i := range e.names {
+			e.Assumed[i] = e.traffic() // nothing is known yet that could explain it
+		}
 	}
 	if maturity == record.Final {
 		e.Blocks = nil
@@ -285,9 +291,11 @@ func (e *epoch) anew(i int, before *baseline) bool {
 	case e.Pinned:
 		return false
 	}
-	traffic := e.names[0] == record.OthersReadLatency
-	return e.Moved[i] && e.names[i].IsTail() || traffic && before.Of[i].otherWork(has(e.Blocks, i), i)
+	return e.Moved[i] && e.names[i].IsTail() || e.traffic() && before.Of[i].otherWork(has(e.Blocks, i), i)
 }
+
+// traffic reports whether the epoch is one of a drive's own traffic.
+func (e *epoch) traffic() bool { return e.names[0] == record.OthersReadLatency }
 
 // forget drops the gathered blocks of a drift, which is no part of the baseline: those since a slot and, while the first
 // baseline is learned, those right before it that were slower by half of the drift than others with like work. As long as

@@ -22,7 +22,7 @@ func (e *epoch) inherited(conditions record.Conditions, now time.Time, before Sh
 	base := *e.Baseline
 	return epoch{
 		Conditions: conditions, Started: now, Learned: e.Learned, Rounds: e.Rounds, Values: e.Values, Reference: e.Reference,
-		Baseline: &base, Inherited: true, Chained: true, Anew: e.Anew, Before: &before, names: e.names,
+		Baseline: &base, Inherited: true, Chained: true, Anew: e.Anew, Assumed: e.Assumed, Before: &before, names: e.names,
 	}
 }
 

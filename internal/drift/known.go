@@ -104,28 +104,23 @@ func (t *Tracker) Known(now time.Time) bool {
 	return false
 }
 
-// Compared returns the end of the last block or round that was compared by any statistic; zero before the first.
-func (t *Tracker) Compared() time.Time {
-	var last time.Time
-	for _, c := range t.compared {
-		last = later(last, c.At)
-	}
-	return last
+// Assumes reports whether the level of any statistic may be that of a slower device.
+func (t *Tracker) Assumes() bool {
+	return len(t.epochs) > 0 && !t.current().Pinned && !t.current().Anchored && t.current().Assumed != [statistics]bool{}
 }
 
-// LearnedAnewSince reports whether all that is known now was learned after a time, and follows from nothing that was known before.
-func (t *Tracker) LearnedAnewSince(at, now time.Time) bool {
-	e := t.current()
-	if e.Pinned || e.Anchored || !e.Learned.After(at) {
-		return false
-	}
+// Assumed reports whether all that is known now is compared with levels that may be those of a slower device. Confirm ends that.
+func (t *Tracker) Assumed(now time.Time) bool {
 	for i := range t.names {
-		if s, _ := t.stateAt(i, now); s.Judged() && t.fresh(i, now) && e.Chained && !e.Anew[i] {
+		if s, _ := t.stateAt(i, now); s.Judged() && t.fresh(i, now) && (!t.Assumes() || !t.current().Assumed[i]) {
 			return false
 		}
 	}
-	return true
+	return t.Known(now)
 }
+
+// Confirm says that the device was as fast as ever when its levels were learned.
+func (t *Tracker) Confirm() { t.current().Assumed = [statistics]bool{} }
 
 // Unjudged returns why nothing is known now; nil when something is.
 func (t *Tracker) Unjudged(now time.Time) *record.WhyUnjudged {

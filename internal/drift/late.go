@@ -32,9 +32,13 @@ func (e *epoch) learnLate(b block, host Host) (learned []int) {
 		if e.Baseline.Of[i].knowsNoise() || len(of) < provisionalBlocks || of[len(of)-1].Slot-of[0].Slot < finalBlocks {
 			continue
 		}
-		of = e.Baseline.loaded(of[max(0, len(of)-finalBlocks):])
+		of = of[max(0, len(of)-finalBlocks):]
+		busier := e.Baseline.Costs.busier(of)
+		of = e.Baseline.loaded(of)
 		e.Baseline.learnNorm(i, name, of, e.Anchored, host)
-		e.takeLevel(i, of)
+		if e.takeLevel(i, of) {
+			e.Assumed[i] = e.traffic() && busier
+		}
 		learned = append(learned, i)
 	}
 	e.Late = slices.DeleteFunc(e.Late, func(b block) bool { return !e.isLate(b) })
@@ -44,17 +48,18 @@ func (e *epoch) learnLate(b block, host Host) (learned []int) {
 	return learned
 }
 
-// takeLevel makes the level of statistic i in the blocks its value, or keeps the value that was fixed.
-func (e *epoch) takeLevel(i int, blocks []block) {
+// takeLevel makes the level of statistic i in the blocks its value, or keeps the value that was fixed. It reports which.
+func (e *epoch) takeLevel(i int, blocks []block) (taken bool) {
 	level := e.Baseline.level(blocks)
 	values := valuesOf(e.names, e.Values)
 	if (e.Pinned || e.Chained || e.Anchored) && values[i] > 0 {
 		n := &e.Baseline.Of[i]
 		n.Curve = n.Curve.raised(values.from(e.Reference)[i] - level[i])
-		return
+		return false
 	}
 	values[i] = valuesOf(e.names, e.values(level))[i]
 	e.Values = named(e.names, values)
+	return true
 }
 
 // isLate reports whether a block has a statistic that the baseline does not know yet.

@@ -248,6 +248,19 @@ func longer(load int, times float64) int {
 	return int(1000 * (1 - math.Pow(1-min(1, float64(load)/1000), times)))
 }
 
+// busier reports whether at last, for most of a fifth of the blocks, the device was busier than their work explains, even if that
+// takes longer than expected. A device that became slow meanwhile is slow at the end.
+func (c costs) busier(blocks []block) bool {
+	blocks = blocks[len(blocks)*4/5:]
+	beyond := 0
+	for _, b := range blocks {
+		if b.Load == unseen || !b.Work.Known || c == (costs{}) || b.Load > longer(c.load(b.Work, b.Load), doubted) {
+			beyond++
+		}
+	}
+	return 2*beyond > len(blocks)
+}
+
 // loaded returns the blocks with the load of their work.
 func (b *baseline) loaded(blocks []block) []block { return withLoads(blocks, b.load) }
 

@@ -73,7 +73,7 @@ func accessFamilies() []family[record.TargetStatus] {
 			func(t record.TargetStatus) (float64, bool) { return boolean(t.Problem == ""), true }),
 		metric("ssdprobe_device_unjudged_since_timestamp_seconds", gauge, []string{"reason"},
 			"Time since when the speed of the drive is not known, in seconds since 1970. Absent unless its health is unknown. "+
-				"reason is as for ssdprobe_drift_unjudged_since_timestamp_seconds, or assumed (no round ran while its traffic was learned, so it may already have been slow).",
+				"reason is as for ssdprobe_drift_unjudged_since_timestamp_seconds, or assumed (it may already have been slow when its traffic was learned: no round showed how fast it was, and its work did not explain how busy it was).",
 			func(t record.TargetStatus, emit emit) {
 				if t.Verdict != nil && t.Verdict.Verdict == record.Unjudged && t.Verdict.Unjudged != nil {
 					emitTime(emit, t.Verdict.Unjudged.Since, string(t.Verdict.Unjudged.Reason))

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -8,60 +9,60 @@ import (
 )
 
 // Traffic is compared with what it learned itself. Users who turn to other work may keep the drive too busy for rounds while that
-// is learned. Then it is only assumed that the drive is as fast as before: it may have become slow with them. Until a probe shows
-// how fast it is, or peers with like work do, its traffic does not make it healthy, and does not dispute a probe.
+// is learned. If the work is little, it is only assumed that the drive is as fast as before: it may have become slow with them. Until
+// a probe shows how fast it is, or peers with like work do, its traffic does not make it healthy, and does not dispute a probe.
 
-// halfDay is half of the day from which a baseline is learned. A probe that was compared in its second half has seen enough of it.
-const halfDay = 12 * time.Hour
+// unseen is how long no probe may have been compared before its traffic has learned. What a drive does for less of the day from which
+// a baseline is learned does not become normal.
+const unseen = 5 * time.Hour
 
-// assume notes whether the traffic of the drive has just learned what nothing else confirms, or whether probes have confirmed it.
-func (d *drive) assume(now time.Time) {
+// confirm makes what the traffic of a drive has learned count once a probe of the same physical drive has found it as fast as ever by
+// then, or later.
+func (n *Node) confirm(d *drive) {
 	t := d.traffic()
-	if t == nil {
+	if t == nil || !t.tracker.Assumes() {
 		return
 	}
-	if learned := t.tracker.Learned(); !learned.Equal(t.learned) {
-		t.learned, t.assumed = learned, d.unseen(t, now)
-	}
-	if !t.assumed.IsZero() && d.probedFastSince(t.assumed) {
-		t.assumed = time.Time{}
+	for _, o := range n.drives {
+		if o.physical == d.physical && o.probedFastSince(t.tracker.Learned().Add(-unseen)) {
+			t.tracker.Confirm()
+			return
+		}
 	}
 }
 
 // probedFastSince reports whether a probe has found since an onset, in refuted blocks or more, that the drive is as fast as ever.
 func (d *drive) probedFastSince(onset time.Time) bool {
-	for _, s := range d.sources {
+	return slices.ContainsFunc(d.sources, func(s *source) bool {
 		by, blocks := s.tracker.ShiftSince(0, onset)
-		if s.name != Traffic && s.tracker.Maturity() == record.Final && blocks >= refuted && by < drift.ShiftOf(agrees) {
-			return true
-		}
-	}
-	return false
+		return s.isFinalProbe() && blocks >= refuted && by < drift.ShiftOf(agrees)
+	})
 }
 
-// unseen returns when a probe was compared last, if that was too long before its traffic learned all that it knows; else zero.
-func (d *drive) unseen(traffic *source, now time.Time) time.Time {
-	var last time.Time
-	for _, s := range d.sources {
-		if at := s.tracker.Compared(); s != traffic && s.tracker.Maturity() == record.Final && at.After(last) {
-			last = at
-		}
-	}
-	if last.IsZero() || !traffic.tracker.LearnedAnewSince(last.Add(halfDay), now) {
-		return time.Time{}
-	}
-	return last
+func (s *source) isFinalProbe() bool {
+	return s.name != Traffic && s.tracker.Maturity() == record.Final
 }
 
-// unconfirmed returns why the source says nothing about whether the drive is as fast as before; nil when it does.
-func (s *source) unconfirmed() *record.WhyUnjudged {
-	if s.assumed.IsZero() {
+// assumed returns why what the source knows now does not say that the drive is as fast as before; nil when it does. A drive that no
+// probe knows is judged by its traffic alone.
+func (s *source) assumed(now time.Time) *record.WhyUnjudged {
+	if s.name != Traffic || !s.tracker.Assumes() || !s.tracker.Assumed(now) || !slices.ContainsFunc(s.drive.sources, (*source).isFinalProbe) {
 		return nil
 	}
 	for _, l := range s.levels {
-		if !l.found && l.now.why == "" && len(l.now.peers) >= minPeers {
+		if l.now.why == "" && !l.found && l.now.shift < drift.ShiftOf(agrees) && s.sure(l.now.peers, now) >= minPeers {
 			return nil
 		}
 	}
-	return &record.WhyUnjudged{Reason: record.ReasonAssumed, Since: s.assumed}
+	return &record.WhyUnjudged{Reason: record.ReasonAssumed, Since: record.NotAfter(s.tracker.Learned(), now)}
+}
+
+// sure returns how many of some peers do not know themselves only what was assumed.
+func (s *source) sure(peers []string, now time.Time) (many int) {
+	for o := range s.peers() {
+		if slices.Contains(peers, o.drive.ID) && !o.tracker.Assumed(now) {
+			many++
+		}
+	}
+	return many
 }

@@ -99,8 +99,9 @@ func TestADriveWithoutTraffic(t *testing.T) {
 
 // otherWorkUnseen gives all drives other users, who keep d00 too busy for rounds, for long enough to learn what that work takes.
 func (m *machine) otherWorkUnseen(slower float64) {
+	m.busy = 0.05
 	m.run(36*time.Hour, steady)
-	m.work, m.silent["d00"] = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}, true
+	m.work, m.silent["d00"], m.busier = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}, true, map[string]float64{"d00": 0.9}
 	m.run(14*time.Minute, steady)
 	m.slower["d00"] = slower
 	m.run(2*day, steady)
@@ -117,9 +118,9 @@ func TestADriveIsNotHealthyByWhatWasLearnedUnseen(t *testing.T) {
 	assert.Equal(t, record.Unjudged, v.Verdict)
 	require.NotNil(t, v.Unjudged)
 	assert.Equal(t, record.ReasonAssumed, v.Unjudged.Reason)
-	assert.WithinDuration(t, time.Unix(0, 0).Add(36*time.Hour), v.Unjudged.Since, 10*time.Minute, "its last round")
+	assert.WithinDuration(t, time.Unix(0, 0).Add(36*time.Hour+day), v.Unjudged.Since, 2*time.Hour, "when its traffic was learned")
 	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict, "rounds have shown that it is as fast as before")
-	m.silent["d00"] = false
+	m.silent["d00"], m.busier = false, nil
 	m.run(45*time.Minute, steady)
 	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "its traffic does not dispute that")
 }
@@ -127,31 +128,66 @@ func TestADriveIsNotHealthyByWhatWasLearnedUnseen(t *testing.T) {
 // Once rounds have shown that a drive is as fast as before, its traffic alone says that it still is.
 func TestAFewBlocksOfRoundsShowThatWhatWasLearnedUnseenIsNormal(t *testing.T) {
 	m := newMachine(t, 2)
+	m.conditions.Kernel = "6.1"
 	m.otherWorkUnseen(1)
 	require.Equal(t, record.Unjudged, m.verdict("d00").Verdict)
-	m.silent["d00"] = false
+	m.silent["d00"], m.busier["d00"] = false, 0
 	m.run(20*time.Minute, steady)
 	require.Equal(t, record.Healthy, m.verdict("d00").Verdict)
-	m.silent["d00"] = true
+	m.silent["d00"], m.busier["d00"] = true, 0.9
 	m.run(day, steady)
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 	m.conditions.Kernel = "6.2"
-	m.run(day, steady)
+	m.run(day+time.Hour, steady)
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
-	m.work.ReadBytes *= 4
+	m.work = drift.Work{Known: true, Reads: 40, ReadBytes: 40 * 262144}
 	m.run(2*day, steady)
 	assert.Equal(t, record.Unjudged, m.verdict("d00").Verdict, "and other users again")
 }
 
-// Rounds ran for most of the day from which the new work was learned.
-func TestHalfADayOfRoundsIsEnoughToLearnOtherWork(t *testing.T) {
+// More work has a drive busy that is as fast as ever.
+func TestWorkThatExplainsHowBusyADriveIsShowsThatItIsNormal(t *testing.T) {
+	for reads, want := range map[float64]record.DriveVerdict{2000: record.Unjudged, 20000: record.Healthy} {
+		m := newMachine(t, 2)
+		m.busy = 0.05
+		m.run(36*time.Hour, steady)
+		m.work, m.silent["d00"], m.busier = drift.Work{Known: true, Reads: reads, ReadBytes: reads * 16384}, true, map[string]float64{"d00": 0.9}
+		m.run(2*day, steady)
+		assert.Equal(t, want, m.verdict("d00").Verdict, "%.0f reads a second", reads)
+	}
+}
+
+// Rounds ran for some of the day from which the new work was learned. A drive that is slow for the rest of it has most of that in what is
+// normal for it then.
+func TestRoundsShowWhatIsLearnedForAFewHours(t *testing.T) {
+	for _, c := range []struct {
+		rounds time.Duration
+		slower float64
+		want   record.DriveVerdict
+	}{
+		{22 * time.Hour, 1, record.Healthy}, {22 * time.Hour, 10, record.Severe},
+		{16 * time.Hour, 1, record.Unjudged}, {16 * time.Hour, 10, record.Unjudged},
+	} {
+		m := newMachine(t, 2)
+		m.busy = 0.05
+		m.run(36*time.Hour, steady)
+		m.work = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}
+		m.run(c.rounds, steady)
+		m.silent["d00"], m.busier, m.slower["d00"] = true, map[string]float64{"d00": 0.9}, c.slower
+		m.run(2*day, steady)
+		assert.Equal(t, c.want, m.verdict("d00").Verdict, "%.0f times slower after %v", c.slower, c.rounds)
+	}
+}
+
+// A few slow rounds show nothing of the kind.
+func TestSlowRoundsDoNotConfirmWhatIsLearned(t *testing.T) {
 	m := newMachine(t, 2)
-	m.run(36*time.Hour, steady)
-	m.work = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}
-	m.run(14*time.Hour, steady)
+	m.otherWorkUnseen(1.3)
+	m.silent["d00"] = false
+	m.run(10*time.Minute, steady)
 	m.silent["d00"] = true
-	m.run(2*day, steady)
-	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	m.run(2*time.Hour, steady)
+	assert.Equal(t, record.Unjudged, m.verdict("d00").Verdict)
 }
 
 // Peers with like work show that a drive is as fast as drives of its model are.
@@ -162,6 +198,31 @@ func TestPeersShowThatWhatWasLearnedUnseenIsNormal(t *testing.T) {
 	m = newMachine(t, 5)
 	m.otherWorkUnseen(2)
 	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict, "slower than its peers")
+}
+
+// Peers that nobody has seen either confirm nothing.
+func TestPeersThatNobodyHasSeenShowNothing(t *testing.T) {
+	m := newMachine(t, 5)
+	m.busy = 0.05
+	m.run(36*time.Hour, steady)
+	m.work, m.busy = drift.Work{Known: true, Reads: 400, ReadBytes: 400 * 65536}, 0.9
+	for _, id := range m.drives {
+		m.silent[id] = true
+	}
+	m.run(2*day, func(int) float64 { return 10 })
+	for _, id := range m.drives {
+		assert.Equal(t, record.Unjudged, m.verdict(id).Verdict, id)
+	}
+}
+
+// A file on the same drive is probed, though the drive itself is not.
+func TestAProbeOfTheSameDriveConfirmsWhatItsTrafficLearned(t *testing.T) {
+	m := newMachine(t, 2)
+	for _, id := range m.drives {
+		m.node.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40, Device: "one"})
+	}
+	m.otherWorkUnseen(1)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
 
 // Without a probe that knows the drive, its traffic is all that there is.

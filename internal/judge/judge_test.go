@@ -42,9 +42,10 @@ type machine struct {
 	few float64
 	// every is how many minutes apart the rounds of a drive are, instead of one.
 	every int
-	// work is what others do to each drive, and busy the utilisation that results.
+	// work is what others do to each drive, and busy the utilisation that results; of a drive in busier, it is more.
 	work   drift.Work
 	busy   float64
+	busier map[string]float64
 	events []judge.Event
 }
 
@@ -73,10 +74,11 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 			if !ok {
 				conditions = m.conditions
 			}
+			busy := max(m.busy, m.busier[id])
 			if p := x * max(1, m.probed[id]); !m.silent[id] && m.minute%max(1, m.every) == 0 {
-				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p / max(1, m.few)}, Work: m.work, Utilisation: m.busy}, conditions)
+				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p / max(1, m.few)}, Work: m.work, Utilisation: busy}, conditions)
 			}
-			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id], m.few)}
+			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: busy, Read: 1.2 * x * max(1, m.felt[id], m.few)}
 			if m.writes {
 				traffic.Write = 0.5 * x
 			}

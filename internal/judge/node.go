@@ -185,7 +185,7 @@ func (n *Node) Attach(id, name string, t *drift.Tracker) {
 	if !t.Learned().Equal(s.tracker.Learned()) {
 		s.slots = [dayBlocks]int64{} // the day refers to another baseline
 	}
-	s.tracker, s.learned, s.assumed = t, t.Learned(), time.Time{}
+	s.tracker = t
 	t.JudgeBeside(s)
 	d.degraded, d.severe = recurrence{}, recurrence{} // an operator accepted a level, or wants another baseline
 }
@@ -352,7 +352,7 @@ func (n *Node) settle(before int64, now time.Time) {
 		if t := d.traffic(); t != nil && d.probesAreFast(now) {
 			n.tell(t, t.tracker.EndRefuted(now))
 		}
-		d.assume(now)
+		n.confirm(d)
 	}
 	n.concludeAll(now)
 }

@@ -115,8 +115,6 @@ func last[T any](all []T) []T { return all[max(0, len(all)-maxTrouble):] }
 type SourceState struct {
 	// Learned is when the baseline was learned that Day refers to.
 	Learned time.Time `json:"learned,omitzero"`
-	// Assumed is when a probe was compared last, if nothing has confirmed what the traffic has learned since.
-	Assumed time.Time `json:"assumed,omitzero"`
 	Day     Day       `json:"day,omitzero"`
 	// Block is the last completed block, as it was measured.
 	Block  drift.Measured                  `json:"block,omitzero"`
@@ -216,7 +214,7 @@ func (d *drive) state(now time.Time) DriveState {
 	}
 	for _, one := range d.sources {
 		s.Sources[one.name] = SourceState{
-			Learned: one.tracker.Learned(), Assumed: one.assumed, Day: one.savedDay(), Block: one.block, Levels: one.savedLevels(),
+			Learned: one.tracker.Learned(), Day: one.savedDay(), Block: one.block, Levels: one.savedLevels(),
 		}
 		if one.last.After(s.Last) {
 			s.Last = one.last
@@ -441,7 +439,7 @@ func (n *Node) recall(d *drive) {
 // imported or forgotten meanwhile. Where it stood among its peers says nothing about now if the drive has worked for keptFor
 // since.
 func (s *source) recall() {
-	s.last, s.learned = s.tracker.LastRound(), s.tracker.Learned()
+	s.last = s.tracker.LastRound()
 	known, ok := s.drive.known[s.name]
 	delete(s.drive.known, s.name)
 	if !ok {
@@ -457,7 +455,6 @@ func (s *source) recall() {
 		s.drive.degraded, s.drive.severe = recurrence{}, recurrence{} // an operator accepted a level, or wants another baseline
 		return
 	}
-	s.assumed = known.Assumed
 	blocks, err := known.Day.blocks(s.name)
 	if err != nil { // cannot happen: Restore has validated it
 		return

@@ -193,7 +193,7 @@ func (s *source) mayBeWork(x record.Drift) bool {
 // beyondDoubt.
 func (s *source) disputed(onset, now time.Time) bool {
 	for _, o := range s.drive.sources {
-		if o.witness() == s.witness() || o.tracker.Maturity() != record.Final || o.unconfirmed() != nil || !o.saysOf(s, onset, now) {
+		if o.witness() == s.witness() || o.tracker.Maturity() != record.Final || o.assumed(now) != nil || !o.saysOf(s, onset, now) {
 			continue
 		}
 		seen, most := false, drift.Shift(0)

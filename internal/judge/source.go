@@ -28,9 +28,6 @@ type source struct {
 		slot   int64
 		shared drift.Shifts
 	}
-	// learned is when the baseline was learned, and assumed, for traffic, when a probe was compared last before that, if nothing has
-	// confirmed since what was learned; else zero.
-	learned, assumed time.Time
 	// paused is the last time for which no rounds were planned.
 	paused span
 	// block is the last completed block. absolute is how slow it was by the first statistics (see levelsBy), against
@@ -132,8 +129,8 @@ func (s *source) sharedOf(slot int64, x drift.Shifts) drift.Shifts {
 	return x
 }
 
-// sharedIn is sharedOf for a block of the last day. While the node settles, all others ask for that of the same few blocks: it is what
-// it was when the first one asked, in whatever order they are settled.
+// sharedIn is sharedOf for a block of the last day. While the node settles, all others ask for that of the same block, mostly: it is
+// kept until one asks for that of another block.
 func (s *source) sharedIn(slot int64) drift.Shifts {
 	if !s.group.settling {
 		return s.sharedOf(slot, s.in(slot))

@@ -132,7 +132,7 @@ func (d *drive) mayBeHost(v record.Judgement, now time.Time) bool {
 func (d *drive) verdict(now time.Time) record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}
 	for _, s := range d.sources {
-		if s.tracker.Known(now) && s.unconfirmed() == nil {
+		if s.tracker.Known(now) && s.assumed(now) == nil {
 			v.Verdict = record.Healthy
 		}
 	}
@@ -159,12 +159,12 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 // attribution returns the changes of conditions at the onset of what has regressed by a source.
 func (d *drive) attribution(source string) (changes []record.Change) {
 	for _, s := range d.sources {
+		if s.name != source {
+			continue
+		}
 		for i := range s.tracker.Statistics() {
-			if s.name != source || s.tracker.StateOf(i) != record.Regressed {
-				continue
-			}
 			for _, c := range s.tracker.AttributionOf(i) {
-				if !slices.Contains(changes, c) {
+				if s.tracker.StateOf(i) == record.Regressed && !slices.Contains(changes, c) {
 					changes = append(changes, c)
 				}
 			}
@@ -173,15 +173,15 @@ func (d *drive) attribution(source string) (changes []record.Change) {
 	return changes
 }
 
-// unjudged returns why nothing is known of a drive. The reason of the first source counts, or that of a later probe
-// while the reason is that it is learning.
+// unjudged returns why nothing is known of a drive. That its traffic knows only what was assumed counts first, then the reason of the
+// first source, or that of a later probe while the reason is that it is learning.
 func (d *drive) unjudged(now time.Time) (why *record.WhyUnjudged) {
 	for _, s := range d.sources {
 		x := s.tracker.Unjudged(now)
 		if x == nil {
-			return s.unconfirmed()
+			return s.assumed(now)
 		}
-		if why == nil || x != nil && s.name != Traffic && why.Reason == record.ReasonLearning {
+		if why == nil || s.name != Traffic && why.Reason == record.ReasonLearning {
 			why = x
 		}
 	}

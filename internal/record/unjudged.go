@@ -21,7 +21,7 @@ const (
 	ReasonHung        UnjudgedReason = "hung"        // the device does not answer
 	ReasonUnavailable UnjudgedReason = "unavailable" // the target cannot be opened, or is gone
 	ReasonFewDrives   UnjudgedReason = "few_drives"  // too few drives of the host can be compared
-	ReasonAssumed     UnjudgedReason = "assumed"     // the traffic was learned while no round ran: the device may already have been slow
+	ReasonAssumed     UnjudgedReason = "assumed"     // the device may have been slow when its traffic was learned
 )
 
 // UnjudgedReasons lists all reasons.
@@ -62,7 +62,7 @@ func (r UnjudgedReason) Words() string {
 	case ReasonFewDrives:
 		return "to judge a host takes at least two drives with a final baseline"
 	case ReasonAssumed:
-		return "no round ran while its traffic was learned: the drive may already have been slow"
+		return "when its traffic was learned, no round showed how fast it was, and its work did not explain how busy it was"
 	}
 	return string(r)
 }
