@@ -146,13 +146,17 @@ type Others struct {
 func (s Scenario) Together() int {
 	most := 0
 	for _, d := range s.Drives {
-		n := 0
-		for _, o := range s.Drives {
-			if o.From <= d.From && d.From < o.To {
-				n++
-			}
-		}
-		most = max(most, n)
+		most = max(most, s.Present(d.From))
 	}
 	return most
+}
+
+// Present returns how many drives the node has at a time.
+func (s Scenario) Present(at time.Duration) (drives int) {
+	for _, d := range s.Drives {
+		if d.From <= at && at < d.To {
+			drives++
+		}
+	}
+	return drives
 }

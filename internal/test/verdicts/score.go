@@ -167,7 +167,7 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 	alone := of.Together() < judgedTogether
 	excused := slices.Clone(d.Episodes)
 	for _, e := range of.Host {
-		if alone && e.Slower >= noteworthy {
+		if of.Present(max(0, e.Onset)) < judgedTogether && e.Slower >= noteworthy {
 			excused = append(excused, e) // nobody can tell the host from its only drive
 		}
 	}

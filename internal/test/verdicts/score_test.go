@@ -3,6 +3,7 @@ package verdicts_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,6 +208,14 @@ func TestADriveAloneCannotTellItsHost(t *testing.T) {
 	assert.Empty(t, s.Wrong)
 	assert.Zero(t, s.Nodes)
 	assert.InEpsilon(t, s.Drives, s.Alone, 1e-9)
+
+	for from, wrong := range map[time.Duration]int{59 * hour: 1, 70 * hour: 0} { // another one before the host got slower, and after
+		later := alone
+		later.Drives = append(slices.Clone(alone.Drives), drifttest.Drive{ID: "d", From: from, To: 100 * hour})
+		var s verdicts.Score
+		s.Add("later", later, found(blame(61*hour, "c", verdicts.Degraded)))
+		assert.Len(t, s.Wrong, wrong, "%v", from)
+	}
 }
 
 // A batch that is all drives of the node looks like the host.
