@@ -77,7 +77,7 @@ func hostFamilies() []family[record.Snapshot] {
 			}),
 		metric("ssdprobe_host_health_info", gauge, []string{"state", "witnesses", "source", "reason"},
 			"Evidence for the verdict on the host, as labels. Always 1. Absent unless the verdict is watch, degraded, severe or unknown. witnesses lists what shows the problem: probes, traffic. "+
-				"source is the probe with the worst ratio, or traffic. reason says why the verdict is unknown: few_drives, learning, few_rounds or no_rounds. It is empty otherwise.",
+				"source is the probe with the worst ratio, or traffic. reason says why the verdict is unknown: few_drives, learning, few_rounds, no_rounds or assumed. It is empty otherwise.",
 			func(s record.Snapshot, emit emit) {
 				switch v := judged(s); {
 				case v.Verdict.Suspects():

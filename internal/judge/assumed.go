@@ -57,6 +57,18 @@ func (s *source) assumed(now time.Time) *record.WhyUnjudged {
 	return &record.WhyUnjudged{Reason: record.ReasonAssumed, Since: record.NotAfter(s.tracker.Learned(), now)}
 }
 
+// confirmed reports whether a quorum of the voters knows more than what was assumed: else they may have become slow together, with
+// their host.
+func (g *group) confirmed(now time.Time) bool {
+	sure := 0
+	for _, s := range g.voters {
+		if s.assumed(now) == nil {
+			sure++
+		}
+	}
+	return sure >= min(g.quorum, len(g.voters))
+}
+
 // sure returns how many of some peers do not know themselves only what was assumed.
 func (s *source) sure(peers []string, now time.Time) (many int) {
 	for o := range s.peers() {

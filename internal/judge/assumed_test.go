@@ -213,6 +213,10 @@ func TestPeersThatNobodyHasSeenShowNothing(t *testing.T) {
 	for _, id := range m.drives {
 		assert.Equal(t, record.Unjudged, m.verdict(id).Verdict, id)
 	}
+	host := m.node.Host()
+	assert.Equal(t, record.Unjudged, host.Verdict)
+	require.NotNil(t, host.Unjudged)
+	assert.Equal(t, record.ReasonAssumed, host.Unjudged.Reason)
 }
 
 // A file on the same drive is probed, though the drive itself is not.

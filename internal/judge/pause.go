@@ -37,6 +37,9 @@ func (g *group) pause() {
 // unknown returns why the host is not known now.
 func (g *group) unknown(now time.Time) *record.WhyUnjudged {
 	why := g.host.Unjudged(now)
+	if why == nil { // it is compared with what was assumed
+		return &record.WhyUnjudged{Reason: record.ReasonAssumed}
+	}
 	for _, s := range g.members {
 		if why.Reason == record.ReasonNoRounds && now.Sub(s.tracker.LastRound()) < recently*drift.BlockLength {
 			why.Reason = record.ReasonFewRounds // of too few drives

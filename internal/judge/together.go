@@ -17,7 +17,7 @@ func (n *Node) Host() record.Judgement {
 	for _, g := range n.groups {
 		switch {
 		case len(g.members) == 0:
-		case g.host != nil && g.host.Known(n.now):
+		case g.host != nil && g.host.Known(n.now) && g.confirmed(n.now):
 			v.Verdict, known = record.Healthy, true
 		case !g.mature: // or no longer: under other work the drives learn again
 		case g.host != nil:
