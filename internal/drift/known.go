@@ -104,15 +104,18 @@ func (t *Tracker) Known(now time.Time) bool {
 	return false
 }
 
-// Assumes reports whether the level of any statistic may be that of a slower device.
-func (t *Tracker) Assumes() bool {
+// AnyAssumed reports whether the level of any statistic may be that of a slower device.
+func (t *Tracker) AnyAssumed() bool {
 	return len(t.epochs) > 0 && !t.current().Pinned && !t.current().Anchored && t.current().Assumed != [statistics]bool{}
 }
 
 // Assumed reports whether all that is known now is compared with levels that may be those of a slower device. Confirm ends that.
 func (t *Tracker) Assumed(now time.Time) bool {
+	if !t.AnyAssumed() {
+		return false
+	}
 	for i := range t.names {
-		if s, _ := t.stateAt(i, now); s.Judged() && t.fresh(i, now) && (!t.Assumes() || !t.current().Assumed[i]) {
+		if s, _ := t.stateAt(i, now); s.Judged() && t.fresh(i, now) && !t.current().Assumed[i] {
 			return false
 		}
 	}

@@ -12,15 +12,15 @@ import (
 // is learned. If the work is little, it is only assumed that the drive is as fast as before: it may have become slow with them. Until
 // a probe shows how fast it is, or peers with like work do, its traffic does not make it healthy, and does not dispute a probe.
 
-// unseen is how long no probe may have been compared before its traffic has learned. What a drive does for less of the day from which
-// a baseline is learned does not become normal.
+// unseen is how long before its traffic has learned a probe may have been compared last. What a drive does for less of the day from
+// which a baseline is learned does not become normal.
 const unseen = 5 * time.Hour
 
 // confirm makes what the traffic of a drive has learned count once a probe of the same physical drive has found it as fast as ever by
 // then, or later.
 func (n *Node) confirm(d *drive) {
 	t := d.traffic()
-	if t == nil || !t.tracker.Assumes() {
+	if t == nil || !t.tracker.AnyAssumed() {
 		return
 	}
 	for _, o := range n.drives {
@@ -31,11 +31,12 @@ func (n *Node) confirm(d *drive) {
 	}
 }
 
-// probedFastSince reports whether a probe has found since an onset, in refuted blocks or more, that the drive is as fast as ever.
+// probedFastSince reports whether a probe has found since an onset, in refuted blocks or more, that the drive is as fast as ever, or
+// has learned since then how fast that is.
 func (d *drive) probedFastSince(onset time.Time) bool {
 	return slices.ContainsFunc(d.sources, func(s *source) bool {
 		by, blocks := s.tracker.ShiftSince(0, onset)
-		return s.isFinalProbe() && blocks >= refuted && by < drift.ShiftOf(agrees)
+		return s.isFinalProbe() && (blocks >= refuted || s.tracker.Learned().After(onset)) && by < drift.ShiftOf(agrees)
 	})
 }
 
@@ -46,7 +47,7 @@ func (s *source) isFinalProbe() bool {
 // assumed returns why what the source knows now does not say that the drive is as fast as before; nil when it does. A drive that no
 // probe knows is judged by its traffic alone.
 func (s *source) assumed(now time.Time) *record.WhyUnjudged {
-	if s.name != Traffic || !s.tracker.Assumes() || !s.tracker.Assumed(now) || !slices.ContainsFunc(s.drive.sources, (*source).isFinalProbe) {
+	if s.name != Traffic || !s.tracker.Assumed(now) || !slices.ContainsFunc(s.drive.sources, (*source).isFinalProbe) {
 		return nil
 	}
 	for _, l := range s.levels {

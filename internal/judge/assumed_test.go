@@ -229,6 +229,17 @@ func TestAProbeOfTheSameDriveConfirmsWhatItsTrafficLearned(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
 
+// On its first day, a drive shows by both what is normal.
+func TestRoundsMayStopWhenTheFirstDayIsOver(t *testing.T) {
+	m := newMachine(t, 2)
+	m.busy = 0.05
+	m.run(day+3*time.Minute, steady)
+	require.Equal(t, record.Final, m.node.Tracker("d00", "read-4k").Maturity())
+	m.silent["d00"] = true
+	m.run(day, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
 // Without a probe that knows the drive, its traffic is all that there is.
 func TestTrafficIsAllThereIsWithoutAProbe(t *testing.T) {
 	m := newMachine(t, 2)
