@@ -341,6 +341,7 @@ func TestRestoreRefusesWhatNoTrackerWrote(t *testing.T) {
 		"a state that is none":         `{"verdicts":{"iops":{"state":"fine","since":"2026-01-01T00:00:00Z"}}}`,
 		"a verdict without an epoch":   `{"verdicts":{"iops":{"state":"stable","since":"2026-01-01T00:00:00Z"}}}`,
 		"a verdict without a baseline": `{"epochs":[{}],"verdicts":{"iops":{"state":"regressed","since":"2026-01-01T00:00:00Z"}}}`,
+		"a level of the future":        `{"epochs":[{"assumed":[0,9223372036854775807,0,0]}]}`,
 		"a baseline without values":    `{"epochs":[{"learned":"2026-01-01T00:00:00Z","values":{"iops":1}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

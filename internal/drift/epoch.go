@@ -61,9 +61,9 @@ type epoch struct {
 	Moved [statistics]bool `json:"moved,omitzero"`
 	// Anew says which statistics learned a level anew, such as those of traffic with other work; see EndRefuted.
 	Anew [statistics]bool `json:"anew,omitzero"`
-	// Assumed says of which statistics of traffic the level may be that of a slower device: the work from which it was learned does not
-	// explain how busy the device was with it. See Tracker.Assumed.
-	Assumed [statistics]bool `json:"assumed,omitzero"`
+	// Assumed has the slot at which a statistic of traffic was learned, if its level may be that of a slower device: the work from which
+	// it was learned does not explain how busy the device was with it. Else it is 0. See Tracker.Assumed.
+	Assumed [statistics]int64 `json:"assumed,omitzero"`
 	// Before is how much slower than the baseline the device was just before the change, and After are the first
 	// blocks since. They are kept until the effect of the change is known. Doubt is how well it is known then, until a
 	// day has shown the level under these conditions.
@@ -209,7 +209,8 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 		}
 		for i := range e.Baseline.Of {
 			if e.anew(i, before) {
-				e.Anew[i], e.Assumed[i] = true, e.traffic() && before.Costs.busier(e.Blocks)
+				e.Anew[i] = true
+				e.assume(i, b.Slot, before.Costs.busier(e.Blocks))
 				wanted[i] = learned[i]
 				continue
 			}
@@ -234,7 +235,7 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 	default:
 		e.Values = e.values(e.Baseline.level(e.Blocks))
 		for i := range e.names {
-			e.Assumed[i] = e.traffic() // nothing is known yet that could explain it
+			e.assume(i, b.Slot, true) // nothing is known yet that could explain how busy the device was
 		}
 	}
 	if maturity == record.Final {
@@ -292,6 +293,14 @@ func (e *epoch) anew(i int, before *baseline) bool {
 		return false
 	}
 	return e.Moved[i] && e.names[i].IsTail() || e.traffic() && before.Of[i].otherWork(has(e.Blocks, i), i)
+}
+
+// assume notes whether the level of statistic i, which was learned up to a slot, may be that of a slower device. Only that of traffic may.
+func (e *epoch) assume(i int, slot int64, may bool) {
+	e.Assumed[i] = 0
+	if may && e.traffic() {
+		e.Assumed[i] = slot
+	}
 }
 
 // traffic reports whether the epoch is one of a drive's own traffic.

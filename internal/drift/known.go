@@ -104,18 +104,24 @@ func (t *Tracker) Known(now time.Time) bool {
 	return false
 }
 
-// AnyAssumed reports whether the level of any statistic may be that of a slower device.
-func (t *Tracker) AnyAssumed() bool {
-	return len(t.epochs) > 0 && !t.current().Pinned && !t.current().Anchored && t.current().Assumed != [statistics]bool{}
+// AssumedAt returns when the last statistic was learned whose level may be that of a slower device; zero if there is none.
+func (t *Tracker) AssumedAt() time.Time {
+	if len(t.epochs) == 0 || t.current().Pinned || t.current().Anchored {
+		return time.Time{}
+	}
+	if last := slices.Max(t.current().Assumed[:]); last > 0 {
+		return slotTime(last)
+	}
+	return time.Time{}
 }
 
 // Assumed reports whether all that is known now is compared with levels that may be those of a slower device. Confirm ends that.
 func (t *Tracker) Assumed(now time.Time) bool {
-	if !t.AnyAssumed() {
+	if t.AssumedAt().IsZero() {
 		return false
 	}
 	for i := range t.names {
-		if s, _ := t.stateAt(i, now); s.Judged() && t.fresh(i, now) && !t.current().Assumed[i] {
+		if s, _ := t.stateAt(i, now); s.Judged() && t.fresh(i, now) && t.current().Assumed[i] == 0 {
 			return false
 		}
 	}
@@ -123,7 +129,7 @@ func (t *Tracker) Assumed(now time.Time) bool {
 }
 
 // Confirm says that the device was as fast as ever when its levels were learned.
-func (t *Tracker) Confirm() { t.current().Assumed = [statistics]bool{} }
+func (t *Tracker) Confirm() { t.current().Assumed = [statistics]int64{} }
 
 // Unjudged returns why nothing is known now; nil when something is.
 func (t *Tracker) Unjudged(now time.Time) *record.WhyUnjudged {

@@ -37,7 +37,7 @@ func (e *epoch) learnLate(b block, host Host) (learned []int) {
 		of = e.Baseline.loaded(of)
 		e.Baseline.learnNorm(i, name, of, e.Anchored, host)
 		if e.takeLevel(i, of) {
-			e.Assumed[i] = e.traffic() && busier
+			e.assume(i, b.Slot, busier)
 		}
 		learned = append(learned, i)
 	}

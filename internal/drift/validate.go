@@ -99,6 +99,11 @@ func (e epoch) validate() error {
 		e.Doubt != nil && (e.Before == nil || !e.Doubt.Lower.valid() || !e.Doubt.Upper.valid()) {
 		return errors.New("what was inherited cannot be")
 	}
+	for _, s := range e.Assumed {
+		if !isSlot(s) {
+			return fmt.Errorf("a level of an impossible slot %d", s)
+		}
+	}
 	if most := max(len(e.Blocks), len(e.Beyond), len(e.Late)); most > finalBlocks {
 		return fmt.Errorf("%d blocks are more than a baseline takes", most)
 	}

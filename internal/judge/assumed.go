@@ -20,11 +20,11 @@ const unseen = 5 * time.Hour
 // then, or later.
 func (n *Node) confirm(d *drive) {
 	t := d.traffic()
-	if t == nil || !t.tracker.AnyAssumed() {
+	if t == nil || t.tracker.AssumedAt().IsZero() {
 		return
 	}
 	for _, o := range n.drives {
-		if o.physical == d.physical && o.probedFastSince(t.tracker.Learned().Add(-unseen)) {
+		if o.physical == d.physical && o.probedFastSince(t.tracker.AssumedAt().Add(-unseen)) {
 			t.tracker.Confirm()
 			return
 		}
@@ -55,7 +55,7 @@ func (s *source) assumed(now time.Time) *record.WhyUnjudged {
 			return nil
 		}
 	}
-	return &record.WhyUnjudged{Reason: record.ReasonAssumed, Since: record.NotAfter(s.tracker.Learned(), now)}
+	return &record.WhyUnjudged{Reason: record.ReasonAssumed, Since: record.NotAfter(s.tracker.AssumedAt(), now)}
 }
 
 // confirmed reports whether a quorum of the voters knows more than what was assumed: else they may have become slow together, with

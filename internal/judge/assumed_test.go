@@ -229,6 +229,19 @@ func TestAProbeOfTheSameDriveConfirmsWhatItsTrafficLearned(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
 
+// Writes that the drive never had are learned on a later day, while its baseline stays.
+func TestWritesThatWereLearnedLateAreAssumed(t *testing.T) {
+	for slower, want := range map[float64]record.DriveVerdict{1: record.Healthy, 3: record.Unjudged} {
+		m := newMachine(t, 2)
+		m.busy = 0.05
+		m.run(36*time.Hour, steady)
+		m.silent["d00"], m.busier = true, map[string]float64{"d00": 0.05 * slower}
+		m.work, m.onlyWrites, m.slower["d00"] = drift.Work{Known: true, Writes: 500, WrittenBytes: 500 * 16384}, true, slower
+		m.run(2*day, steady)
+		assert.Equal(t, want, m.verdict("d00").Verdict, "%.0f times slower", slower)
+	}
+}
+
 // On its first day, a drive shows by both what is normal.
 func TestRoundsMayStopWhenTheFirstDayIsOver(t *testing.T) {
 	m := newMachine(t, 2)

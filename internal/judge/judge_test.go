@@ -33,8 +33,9 @@ type machine struct {
 	// felt is how many times slower only the traffic of a drive is, and probed how many times slower only its probes
 	// are.
 	felt, probed map[string]float64
-	// writes says that the traffic has writes, too, which felt does not slow, and idle that there is none.
-	writes, idle bool
+	// writes says that the traffic has writes, too, which felt does not slow, onlyWrites that it has nothing else, and idle that there is
+	// none.
+	writes, onlyWrites, idle bool
 	// tail is how many times slower than usual p99 is; 0 when it is as usual.
 	tail float64
 	// few is how many times longer the rounds of a probe take because of few slow I/Os, which its median latency does not show; 0
@@ -79,8 +80,11 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p * max(1, m.tail), 1 / p / max(1, m.few)}, Work: m.work, Utilisation: busy}, conditions)
 			}
 			traffic := judge.Sample{Time: m.now(), Work: m.work, Utilisation: busy, Read: 1.2 * x * max(1, m.felt[id], m.few)}
-			if m.writes {
+			if m.writes || m.onlyWrites {
 				traffic.Write = 0.5 * x
+			}
+			if m.onlyWrites {
+				traffic.Read = 0
 			}
 			if !m.idle {
 				m.node.Traffic(id, traffic, conditions)
