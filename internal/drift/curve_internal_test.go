@@ -17,6 +17,8 @@ func levels(at func(load int) Shift) []block {
 	return blocks
 }
 
+func TestTheMostAllowanceIsTwice(t *testing.T) { assert.InDelta(t, 2, mostAllowance.Ratio(), 1e-4) }
+
 func TestACurveIsAsSteepAsLoadMakesIt(t *testing.T) {
 	asAQueue := levels(func(load int) Shift { return queue(0, load) })
 	c := learnCurve(asAQueue, 0)

@@ -292,19 +292,16 @@ func (e *epoch) anew(i int, before *baseline) bool {
 	case e.Pinned:
 		return false
 	}
-	return e.Moved[i] && e.names[i].IsTail() || e.traffic() && before.Of[i].otherWork(has(e.Blocks, i), i)
+	return e.Moved[i] && e.names[i].IsTail() || isTraffic(e.names) && before.Of[i].otherWork(has(e.Blocks, i), i)
 }
 
 // assume notes whether the level of statistic i, which was learned up to a slot, may be that of a slower device. Only that of traffic may.
 func (e *epoch) assume(i int, slot int64, may bool) {
 	e.Assumed[i] = 0
-	if may && e.traffic() {
+	if may && isTraffic(e.names) {
 		e.Assumed[i] = slot
 	}
 }
-
-// traffic reports whether the epoch is one of a drive's own traffic.
-func (e *epoch) traffic() bool { return e.names[0] == record.OthersReadLatency }
 
 // forget drops the gathered blocks of a drift, which is no part of the baseline: those since a slot and, while the first
 // baseline is learned, those right before it that were slower by half of the drift than others with like work. As long as

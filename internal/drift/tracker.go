@@ -175,7 +175,10 @@ func (t *Tracker) usable(v Values) bool {
 	return v.valid() && (t.traffic() || !slices.Contains(v[:], 0))
 }
 
-func (t *Tracker) traffic() bool { return t.names[0] == record.OthersReadLatency }
+func (t *Tracker) traffic() bool { return isTraffic(t.names) }
+
+// isTraffic reports whether statistics are those of a drive's own traffic.
+func isTraffic(names []record.Statistic) bool { return names[0] == record.OthersReadLatency }
 
 // take learns from a round or compares it.
 func (t *Tracker) take(r Round) []Event {

@@ -40,6 +40,7 @@ func (d *drive) probedFastSince(onset time.Time) bool {
 	})
 }
 
+// isFinalProbe reports whether the source is a probe that knows what is normal for the drive.
 func (s *source) isFinalProbe() bool {
 	return s.name != Traffic && s.tracker.Maturity() == record.Final
 }

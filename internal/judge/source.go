@@ -160,7 +160,14 @@ func (s *source) others(of func(*source) (did, shared drift.Shifts)) drift.Shift
 			}
 		}
 	}
-	mine := func(i int) drift.Shift { _, shared := of(s); return shared[i] }
+	var own *drift.Shifts // of few drives only
+	mine := func(i int) drift.Shift {
+		if own == nil {
+			_, shared := of(s)
+			own = &shared
+		}
+		return own[i]
+	}
 	for i, theirs := range values {
 		switch {
 		case len(theirs) < s.group.quorum-1:

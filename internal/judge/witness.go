@@ -33,7 +33,7 @@ const agrees = 1.15
 func (d *drive) probesAreFine(onset, now time.Time) bool {
 	fine := false
 	for _, s := range d.sources {
-		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || !s.saysOf(d.traffic(), onset, now) {
+		if !s.isFinalProbe() || s.last.Before(onset) || !s.saysOf(d.traffic(), onset, now) {
 			continue
 		}
 		if s.lastRoundsAreSlow(onset) {
@@ -109,7 +109,7 @@ func (s *source) isBrief(x record.Drift, now time.Time) bool {
 func (d *drive) probesAreFast(now time.Time) bool {
 	fast := false
 	for _, s := range d.sources {
-		if s.name == Traffic || s.tracker.Maturity() != record.Final {
+		if !s.isFinalProbe() {
 			continue
 		}
 		for x := range s.tracker.Drifted() {

@@ -35,7 +35,7 @@ func Follow(s drifttest.Scenario, settings drift.Settings) (*judge.Node, error) 
 func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 	settings = settings.Shared(sources)
 	b := &bench{
-		scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}, standing: map[string][]int{},
+		scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{},
 		latest: make([]last, len(s.Drives)), felt: map[string]float64{}, asked: make([]admit.Hourly, len(s.Drives)), confirmations: config.Default().Admission.ConfirmationsPerHour,
 	}
 	known := make([]bool, len(s.Drives))
@@ -61,9 +61,7 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 		b.take(i, sample)
 	}
 	b.advance(now)
-	for drive := range b.standing {
-		b.ends(drive, now.Sub(drifttest.Start()))
-	}
+	b.stand()
 	return b, nil
 }
 
@@ -86,26 +84,21 @@ type bench struct {
 	asked    []admit.Hourly // rounds of each drive out of turn
 	// confirmations is how many rounds may run out of turn on a drive in an hour.
 	confirmations int
-	asks          []ask            // rounds out of turn that are to come, in the order of time
-	told          map[string]told  // by drive
-	shown         []Shown          // the last of each drive goes on to the end
-	standing      map[string][]int // findings about a drive whose verdict stands
+	asks          []ask           // rounds out of turn that are to come, in the order of time
+	told          map[string]told // by drive
+	shown         []Shown         // the last of each drive goes on to the end
 }
 
-// ends notes that the standing verdict about a drive is replaced.
-func (b *bench) ends(drive string, at time.Duration) {
-	for _, i := range b.standing[drive] {
-		b.findings[i].Stood = at - b.findings[i].At
+// stand notes for how long each verdict about a drive stood: until another one was shown.
+func (b *bench) stand() {
+	for i := range b.findings {
+		f := &b.findings[i]
+		for _, v := range b.shown {
+			if f.Drive == v.Drive && f.Severity != Regressed && v.From <= f.At && f.At < v.To {
+				f.Stood = v.To - f.At
+			}
+		}
 	}
-	delete(b.standing, drive)
-}
-
-// keep adds a finding.
-func (b *bench) keep(f Finding) {
-	if f.Drive != "" && f.Severity != Regressed {
-		b.standing[f.Drive] = append(b.standing[f.Drive], len(b.findings))
-	}
-	b.findings = append(b.findings, f)
 }
 
 // show notes the verdict that is shown for a drive from now on.
@@ -274,7 +267,6 @@ func (b *bench) advance(now time.Time) {
 			if b.told[e.Drive] = (told{e.Verdict, e.Scope}); b.told[e.Drive] == before {
 				continue // another witness says the same
 			} else if e.Verdict != before.verdict {
-				b.ends(e.Drive, e.Time.Sub(drifttest.Start()))
 				b.show(e.Drive, e.Verdict, e.Time.Sub(drifttest.Start()))
 			}
 		}
@@ -295,11 +287,11 @@ func (b *bench) advance(now time.Time) {
 		}
 		switch {
 		case e.Drive != "" || e.Scope == record.ScopeHost:
-			b.keep(f)
+			b.findings = append(b.findings, f)
 		default:
 			for _, name := range e.Drives {
 				f.Drive, f.Felt = name, b.felt[name]
-				b.keep(f)
+				b.findings = append(b.findings, f)
 			}
 		}
 	}
