@@ -76,7 +76,7 @@ func (o *openBlock) add(n int64, p point) (block, bool) {
 		*o = openBlock{Slot: n}
 	case n != o.Slot && len(o.Points) >= minBlockRounds:
 		done, ok = o.close(), true
-		*o = openBlock{Slot: n}
+		*o = openBlock{Slot: n, Points: o.Points[:0]}
 	default:
 		o.Slot = n // a lone round counts in the later slot: blocks of drives are compared if they end together
 	}

@@ -129,7 +129,7 @@ func (t *Tracker) now(i int, open underWay) estimate {
 			since++ // part of the block of the onset is from before it
 		}
 	}
-	var values []Shift
+	values := make([]Shift, 0, min(most, len(t.recent)+1))
 	var over record.Span
 	e := t.current()
 	if open.ok && open.Slot >= since && open.Shifts[i].Known() {

@@ -38,7 +38,8 @@ const rareSizes, oddSizes = 2, 10
 
 // learnSizes learns which sizes and rates of I/Os were seen, without the rarest.
 func (n *norm) learnSizes(blocks []block, i, rare int) {
-	var sizes, rates, unsized []int
+	sizes, rates := make([]int, 0, len(blocks)), make([]int, 0, len(blocks))
+	var unsized []int
 	for _, b := range blocks {
 		size, rate := b.Work.size(i), b.Work.rate(i)
 		switch {

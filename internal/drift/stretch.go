@@ -50,6 +50,9 @@ type quickStretch struct {
 // add takes a round, which is slow above a limit, and returns whether the stretch is long enough now.
 func (s *stretch) add(at time.Time, x, limit Shift, mayBeQuick bool) bool {
 	slow := x > limit
+	if !slow && s.Count == 0 {
+		return false
+	}
 	if gap := at.Sub(s.Last); gap < 0 || gap > stretchGap {
 		*s = stretch{}
 	}
@@ -106,6 +109,8 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 	b := t.current().Baseline
 	load := b.load(p.Work, p.Load)
 	known := b.knows(load)
+	var since time.Time
+	var others Shifts
 	for i := range t.names {
 		v, n := &t.verdicts[i], &b.Of[i]
 		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) || t.traffic() && !n.likeWork(p.Work, i) {
@@ -113,8 +118,11 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 		}
 		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)
 		if x+max(0, n.Host) > limit { // the baseline may have been learned while the host was slow
+			if from := v.Fast.since(now); from != since {
+				since, others = from, t.host.Now(from)
+			}
 			at := t.blockSlot(slot(now))
-			x -= t.hostPart(i, at, t.host.Now(v.Fast.since(now))[i], x)
+			x -= t.hostPart(i, at, others[i], x)
 			x -= t.ofDay(i, at, x)
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i) && !n.SlowAccepted) {

@@ -87,9 +87,15 @@ func (t *Tracker) judge(i int, now time.Time) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	last := t.recent[len(t.recent)-1]
 	x := last.Shifts[i]
+	middle := quantile(n.Residuals, 0.5)
 	for k, p := range t.plans[i] {
-		v.Slower[k].add(n.slower(x, p.reference), last.Slot, 2*p.slower)
-		v.Faster[k].add(n.faster(x, p.reference), last.Slot, 2*p.faster)
+		// A block on the other side of the middle leaves a CUSUM at zero, so its score need not be known.
+		if c := &v.Slower[k]; c.Value > 0 || x-p.reference >= middle {
+			c.add(n.slower(x, p.reference), last.Slot, 2*p.slower)
+		}
+		if c := &v.Faster[k]; c.Value > 0 || x+p.reference <= middle {
+			c.add(n.faster(x, p.reference), last.Slot, 2*p.faster)
+		}
 	}
 	if !last.unsteady[i] {
 		v.Slow.add(n.slowEvidence(last.Slow[i]), last.Slot, t.slowThreshold(i))

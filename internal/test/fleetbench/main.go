@@ -34,7 +34,7 @@ func main() {
 	flag.IntVar(&o.node, "node", wholeFleet, "simulate this node of the fleet alone")
 	flag.BoolVar(&o.wrong, "wrong", false, "list the false verdicts, and what was found late")
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", drift.Default().FalseAlarmsPerYear, "wanted at most in a device-year")
-	debug.SetGCPercent(400) // the live data is small, but the garbage is not
+	debug.SetGCPercent(1600) // the live data is small, but the garbage is not
 	profile := flag.String("cpuprofile", "", "write a profile of the CPU to this file")
 	flag.Parse()
 	if err := verdicts.Profiled(*profile, func() error { return interruptible(os.Stdout, o) }); err != nil {
