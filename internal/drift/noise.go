@@ -118,6 +118,9 @@ func rankScore(twiceRank, n int) float64 {
 	return max(-maxScore, min(maxScore, distuv.UnitNormal.Quantile(p)))
 }
 
+// middle is the value below which no block is evidence for slower, and above which none is for faster.
+func (n noise) middle() Shift { return quantile(n.Residuals, 0.5) }
+
 // slower scores a block that should be no slower than reference, and faster one
 // that should be no faster: positive speaks for a change.
 func (n noise) slower(s, reference Shift) float64 { return n.score(s - reference) }

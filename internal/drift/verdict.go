@@ -87,7 +87,7 @@ func (t *Tracker) judge(i int, now time.Time) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	last := t.recent[len(t.recent)-1]
 	x := last.Shifts[i]
-	middle := quantile(n.Residuals, 0.5)
+	middle := n.middle()
 	for k, p := range t.plans[i] {
 		// A block on the other side of the middle leaves a CUSUM at zero, so its score need not be known.
 		if c := &v.Slower[k]; c.Value > 0 || x-p.reference >= middle {
