@@ -56,27 +56,20 @@ func (s *stretch) add(at time.Time, x, limit Shift, mayBeQuick bool) bool {
 	if gap := at.Sub(s.Last); gap < 0 || gap > stretchGap {
 		*s = stretch{}
 	}
-	switch {
-	case slow:
-		if s.Count == 0 {
-			s.From = at
-		}
-		s.Count++
-		if s.Shifts = append(s.Shifts, x); len(s.Shifts) > stretchKept {
-			s.Shifts = slices.Delete(s.Shifts, 0, 1)
-		}
-	case s.Count > 0:
+	s.Last = at
+	if !slow {
 		s.Others++
 		if s.Others*stretchOthers > s.Count {
 			*s = stretch{}
 		}
-	}
-	s.Last = at
-	if s.Count == 0 {
-		s.Last = time.Time{}
-	}
-	if !slow {
 		return false
+	}
+	if s.Count == 0 {
+		s.From = at
+	}
+	s.Count++
+	if s.Shifts = append(s.Shifts, x); len(s.Shifts) > stretchKept {
+		s.Shifts = slices.Delete(s.Shifts, 0, 1)
 	}
 	for _, q := range quick() {
 		if n := len(s.Shifts) - q.rounds; mayBeQuick && s.Others == 0 && n >= 0 && at.Sub(s.From) >= q.length && slices.Min(s.Shifts[n:]) > q.slower {
@@ -109,7 +102,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 	b := t.current().Baseline
 	load := b.load(p.Work, p.Load)
 	known := b.knows(load)
-	var since time.Time
+	var since time.Time // from when on the others were asked: mostly the same for all statistics
 	var others Shifts
 	for i := range t.names {
 		v, n := &t.verdicts[i], &b.Of[i]
