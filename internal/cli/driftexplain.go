@@ -133,7 +133,7 @@ func (a *app) explainStored(c config.Config, address, target string) (report.Exp
 		}
 		x.Beside, x.Together, x.HostNotes = judged.Beside(t.ID), judged.Together(), judged.HostNotes()
 		if t.Traffic != nil {
-			x.Traffic = new(judged.Tracker(t.ID, judge.Traffic).Explain(x.Time))
+			x.Traffic = new(judged.Explain(t.ID, judge.Traffic, x.Time))
 		}
 	}
 	if err == nil {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
@@ -21,10 +22,10 @@ func (d *Daemon) Explain(id string) (report.Explained, bool) {
 	for _, p := range w.probes {
 		x.Probes = append(x.Probes, report.ProbeExplained{Probe: p.probe.Name, Explanation: p.tracker.Explain(x.Time)})
 	}
-	if w.traffic != nil {
-		x.Traffic = new(w.traffic.Explain(x.Time))
-	}
 	n := w.shared.judging.node
+	if w.traffic != nil {
+		x.Traffic = new(n.Explain(id, judge.Traffic, x.Time))
+	}
 	if v, ok := n.Verdict(id); ok {
 		x.Verdict = &v
 	}

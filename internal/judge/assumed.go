@@ -59,6 +59,24 @@ func (s *source) assumed(now time.Time) *record.WhyUnjudged {
 	return &record.WhyUnjudged{Reason: record.ReasonAssumed, Since: record.NotAfter(s.tracker.AssumedAt(), now)}
 }
 
+// Explain returns what is behind the states of a source of a drive. A statistic is not stable if it is only assumed that the drive is
+// as fast as before. The explanation is empty when there is no such drive.
+func (n *Node) Explain(id, source string, now time.Time) drift.Explanation {
+	s := n.source(id, source)
+	if s == nil {
+		return drift.Explanation{}
+	}
+	x := s.tracker.Explain(now)
+	if why := s.assumed(now); why != nil {
+		for i := range x.Statistics {
+			if d := &x.Statistics[i].Drift; d.State == record.Stable {
+				d.State, d.Unjudged = record.Unknown, why
+			}
+		}
+	}
+	return x
+}
+
 // confirmed reports whether a quorum of the voters knows more than what was assumed: else they may have become slow together, with
 // their host.
 func (g *group) confirmed(now time.Time) bool {

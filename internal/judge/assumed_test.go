@@ -119,10 +119,14 @@ func TestADriveIsNotHealthyByWhatWasLearnedUnseen(t *testing.T) {
 	require.NotNil(t, v.Unjudged)
 	assert.Equal(t, record.ReasonAssumed, v.Unjudged.Reason)
 	assert.WithinDuration(t, time.Unix(0, 0).Add(36*time.Hour+day), v.Unjudged.Since, 2*time.Hour, "when its traffic was learned")
+	reads := m.node.Explain("d00", judge.Traffic, m.now()).Statistics[0]
+	assert.Equal(t, record.Unknown, reads.State, "what the drive is not, its statistics are not either")
+	assert.Equal(t, v.Unjudged, reads.Unjudged)
 	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict, "rounds have shown that it is as fast as before")
 	m.silent["d00"], m.busier = false, nil
 	m.run(45*time.Minute, steady)
 	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "its traffic does not dispute that")
+	assert.Zero(t, m.node.Explain("d09", judge.Traffic, m.now()), "there is no such drive")
 }
 
 // Once rounds have shown that a drive is as fast as before, its traffic alone says that it still is.

@@ -237,8 +237,7 @@ func (n *node) end() *Report {
 			if !fed {
 				return nil
 			}
-			x := n.judge.Tracker(d.ID, source).Explain(n.now)
-			return &x
+			return new(n.judge.Explain(d.ID, source, n.now))
 		}
 		d.report.Now, d.report.Traffic = explain(d.probed, Probe), explain(d.traffic, judge.Traffic)
 		n.report.Drives = append(n.report.Drives, d.report)

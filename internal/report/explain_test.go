@@ -105,6 +105,16 @@ func TestExplainHasTheRangeOfTheBlocks(t *testing.T) {
 	}
 }
 
+// The level of what is only assumed may be that of a slower drive: that is no reason to say that nothing was compared.
+func TestExplainSaysThatALevelIsAssumed(t *testing.T) {
+	x := explained("none", "quiet", 30*time.Hour)
+	d := &x.Probes[0].Statistics[0].Drift
+	d.State, d.Unjudged = record.Unknown, &record.WhyUnjudged{Reason: record.ReasonAssumed}
+	var b strings.Builder
+	require.NoError(t, report.Explain(&b, x))
+	assert.Contains(t, strings.Join(strings.Fields(b.String()), " "), "Compared with what may be the level of a slower drive: when its traffic was learned, no round")
+}
+
 func TestExplain(t *testing.T) {
 	noted := explained("none", "quiet", 30*time.Hour)
 	noted.Probes[0].UnjudgedBlocks = 12

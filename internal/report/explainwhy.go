@@ -20,6 +20,9 @@ func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 	case record.Suspect:
 		return "Not an alarm yet: half of the evidence is there. " + mostEvidence(x, s)
 	case record.Unknown:
+		if s.Unjudged.Reason == record.ReasonAssumed {
+			return fmt.Sprintf("Compared with what may be the level of a slower drive: %s.", s.Unjudged)
+		}
 		return fmt.Sprintf("Not compared for an hour or longer: %s.", s.Unjudged)
 	case record.Waiting:
 		text := fmt.Sprintf("Waiting: %s.", s.Unjudged)
