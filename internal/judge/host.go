@@ -30,8 +30,9 @@ const (
 	// forgotten is how long after its last block a host is dropped that too few drives are left to judge.
 	forgotten = 7 * 24 * time.Hour
 	// hostShare is the share of the drives that must be slower for the host to be blamed. Of manyDrives or more it is
-	// mixedShare if the others are of the same models: then it is no fault of a model.
-	hostShare, mixedShare, manyDrives = 0.9, 0.8, 10
+	// mixedShare if the others are of the same models: then it is no fault of a model. It is blurredShare if there is no clear
+	// line between those that are slower and the others, either: then the others may seem to be fast by chance.
+	hostShare, mixedShare, blurredShare, manyDrives = 0.9, 0.8, 0.65, 10
 	// stillNearlyAll is the part of that share down to which it is still the host.
 	stillNearlyAll = held
 )
@@ -324,12 +325,13 @@ func (g *group) learn(slot int64) {
 // recently is how many blocks decide whether a drive is slower now: an hour.
 const recently = 12
 
-// moved returns the drives that were slower than usual in their last blocks within the hour, and those that were not. A
-// drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally, by degradedRatio
-// and more than its own noise. Where most drives are slower by more or less than the shift just then, it takes as much more
-// or less. While it is less than half of the shift, that shows nothing, and none has moved. A drive without a block since the
-// onset is neither, as its rounds may be refused because of the slowdown.
-func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, still []*source) {
+// moved returns the drives that were slower than usual within the hour, and those that were not. For two hours from the onset, only
+// their last blocks count. A drive has moved if it was slower by at least half of the shift or, as one cause slows drives unequally,
+// by degradedRatio and more than its own noise. Where most drives are slower by more or less than the shift just then, it takes as
+// much more or less. While it is less than half of the shift, that shows nothing, and none has moved. A drive without a block since
+// the onset is neither, as its rounds may be refused because of the slowdown. The line between them is blurred if drives are slower
+// by about half of the shift.
+func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, still []*source, blurred bool) {
 	now, normal := map[*source]drift.Shift{}, g.host.Level(statistic)
 	var all []drift.Shift
 	for _, s := range g.voters {
@@ -339,17 +341,20 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, 
 				values = append(values, x-normal-g.host.Expected(statistic, n)) // what recurs does not count
 			}
 		}
+		if slot < onset+2*recently { // the shift may have come a quarter of an hour ago
+			values = values[max(0, len(values)-3):]
+		}
 		if len(values) > 0 {
-			now[s] = lowerMedian(values[max(0, len(values)-3):]) // only the last blocks, as the shift may have come a quarter of an hour ago
+			now[s] = lowerMedian(values)
 			all = append(all, now[s])
 		}
 	}
 	if len(all) == 0 {
-		return nil, nil
+		return nil, nil, false
 	}
 	most := lowerMedian(all)
 	if most < by/2 {
-		return nil, nil
+		return nil, nil, false
 	}
 	for _, s := range g.voters {
 		_, noise := s.tracker.Noise(statistic)
@@ -361,6 +366,7 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (moved, 
 		default:
 			still = append(still, s)
 		}
+		blurred = blurred || 4*now[s] > most && 4*now[s] < 3*most
 	}
-	return moved, still
+	return moved, still, blurred
 }

@@ -1,8 +1,6 @@
 package judge
 
 import (
-	"time"
-
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -12,15 +10,6 @@ import (
 
 // isPair reports whether two drives at most tell what the host does.
 func (g *group) isPair() bool { return g.quorum == minVoters }
-
-// lasts returns for how long a host must be slower, if no conditions changed, to be reported. The spells of two drives that
-// collect garbage coincide for minutes.
-func (g *group) lasts() time.Duration {
-	if g.isPair() {
-		return tailLasts
-	}
-	return 0
-}
 
 // stays returns how much slower by statistic i the host is at most, while nothing shows that it is well again; 0 if it is not
 // slower.

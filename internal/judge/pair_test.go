@@ -39,6 +39,43 @@ func TestOfTwoDrivesTheHostIsBlamedForWhatBothDo(t *testing.T) {
 	assert.Equal(t, m.drives, m.node.Together()[0].Drives)
 }
 
+// Two drives wander by a little at the same time by chance. Nobody is told before that has lasted for half a day, unless conditions
+// changed: then it is no chance.
+func TestOfTwoDrivesALittleIsTheHostOnlyIfItLasts(t *testing.T) {
+	told := func(m *machine) bool { return m.scopes()[record.ScopeHost] > 0 }
+	m := pair(t)
+	m.run(11*time.Hour, always(1.24))
+	assert.Equal(t, record.Watch, m.node.Host().Verdict, "it is shown, and alerts nobody")
+	assert.False(t, told(m))
+	m.run(3*time.Hour, always(1.24))
+	assert.Equal(t, record.Degraded, m.node.Host().Verdict)
+	assert.True(t, told(m))
+	for _, id := range m.drives {
+		assert.Equal(t, record.Healthy, m.verdict(id).Verdict, "no drive is blamed")
+	}
+
+	m = newMachine(t, 2)
+	m.conditions.Governor = "performance"
+	m.run(2*day, steady)
+	m.conditions.Governor = "powersave"
+	m.run(3*time.Hour, always(1.24))
+	assert.True(t, told(m), "conditions changed")
+
+	m = newMachine(t, 3)
+	m.run(2*day, steady)
+	m.run(3*time.Hour, always(1.24))
+	assert.True(t, told(m), "three drives are more than a pair")
+}
+
+// What was told stays told while it lasts.
+func TestAHostOfTwoDrivesThatGetsALittleBetterStaysTold(t *testing.T) {
+	m := pair(t)
+	m.run(2*time.Hour, always(1.35))
+	require.Equal(t, record.Degraded, m.node.Host().Verdict)
+	m.run(3*time.Hour, always(1.24))
+	assert.Equal(t, record.Degraded, m.node.Host().Verdict)
+}
+
 func TestOfTwoDrivesTheSickOneIsBlamed(t *testing.T) {
 	m := pair(t)
 	m.slower["d00"] = 2

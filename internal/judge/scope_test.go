@@ -88,6 +88,52 @@ func TestABatchOnAHostThatIsALittleSlowerIsNoHost(t *testing.T) {
 	assert.Positive(t, m.together()[record.ScopeBatch])
 }
 
+// Drives whose noise is not small differ in how much slower they seem to be on a slow host. That is no batch, unless there is a clear
+// line between those that are slower and those that are not.
+func TestDrivesThatAreSlowerByMoreOrLessAreNoBatch(t *testing.T) {
+	for others, want := range map[float64]record.Scope{0.88: record.ScopeHost, 0.8: record.ScopeBatch} {
+		m := newMachine(t, 12)
+		m.run(36*time.Hour, steady)
+		for _, id := range m.drives[:3] {
+			m.slower[id] = others
+		}
+		m.run(4*time.Hour, slower(1.25))
+		assert.Equal(t, map[record.Scope]int{want: len(m.node.Together())}, m.together(), "%.2f", others)
+		assert.NotEmpty(t, m.node.Together())
+	}
+}
+
+// Seven of twelve drives are a little slower, and the others are so by about half: that may be chance, unless it lasts.
+func TestABatchWithoutAClearLineIsToldOnlyIfItLasts(t *testing.T) {
+	m := newMachine(t, 12)
+	m.run(36*time.Hour, steady)
+	for _, id := range m.drives[7:] {
+		m.slower[id] = 0.88
+	}
+	m.run(11*time.Hour, slower(1.24))
+	assert.Empty(t, m.scopes())
+	for _, id := range m.drives {
+		assert.False(t, m.verdict(id).Verdict.Blames(), id)
+	}
+	m.run(3*time.Hour, slower(1.24))
+	assert.Positive(t, m.scopes()[record.ScopeBatch], "%v", m.node.Together())
+}
+
+// The host has been slower for hours. Then some of its drives seem to be fast for a while.
+func TestAFastQuarterOfAnHourMakesNoBatch(t *testing.T) {
+	m := newMachine(t, 12)
+	m.run(36*time.Hour, steady)
+	m.run(4*time.Hour, slower(1.25))
+	require.Positive(t, m.together()[record.ScopeHost], "%v", m.together())
+	for _, id := range m.drives[:5] {
+		m.slower[id] = 0.8
+	}
+	m.run(20*time.Minute, slower(1.25))
+	assert.Zero(t, m.together()[record.ScopeBatch], "%v", m.node.Together())
+	m.run(time.Hour, slower(1.25))
+	assert.Positive(t, m.together()[record.ScopeBatch], "they have recovered")
+}
+
 // After a restart some drives answer late. A batch is still a batch.
 func TestDrivesThatAnswerLateAfterARestartMakeNoHost(t *testing.T) {
 	testenv.Long(t)

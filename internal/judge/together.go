@@ -133,7 +133,7 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 		if x.State == record.Regressed {
 			expected, refuted, others = g.expects(i, n.now), n.probesRefute(g, w.Drives, x.Since), n.otherWaves(g, w)
 		}
-		if !w.take(x, g.toldFrom(), g.lasts(), expected, refuted, others, n.now) {
+		if !w.take(x, g.toldFrom(), g.isPair(), expected, refuted, others, n.now) {
 			continue
 		}
 		out := g.event(drift.Event{
@@ -192,11 +192,11 @@ func (g *group) event(e drift.Event) Event {
 // stands out, and the drives noted before stay.
 func (g *group) who(w *wander, i int, x record.Drift) {
 	last := drift.Slot(g.host.LastJudged()) // there may have been a pause since
-	moved, still := g.moved(i, drift.ShiftOf(x.Ratio), drift.Slot(x.Since), last)
+	moved, still, blurred := g.moved(i, drift.ShiftOf(x.Ratio), drift.Slot(x.Since), last)
 	if len(moved) == 0 && w.Of != 0 {
 		return
 	}
-	w.Drives, w.Of = nil, len(moved)+len(still)
+	w.Drives, w.Of, w.Blurred = nil, len(moved)+len(still), blurred
 	for _, s := range moved {
 		w.Drives = append(w.Drives, s.drive.ID)
 	}

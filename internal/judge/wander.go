@@ -42,10 +42,11 @@ type wander struct {
 	// Caused says that conditions changed when the host became slower.
 	Caused bool `json:"caused,omitempty"`
 	// Drives are the drives that got slower, out of the Of that were compared. Mixed says that each that did not is
-	// like one that did.
-	Drives []string `json:"drives,omitempty"`
-	Of     int      `json:"of,omitempty"`
-	Mixed  bool     `json:"mixed,omitempty"`
+	// like one that did, and Blurred that there is no clear line between them.
+	Drives  []string `json:"drives,omitempty"`
+	Of      int      `json:"of,omitempty"`
+	Mixed   bool     `json:"mixed,omitempty"`
+	Blurred bool     `json:"blurred,omitempty"`
 	// Host says that nearly all of them did. WithHost says that it is so of another statistic, which became slower at the same
 	// time: the drives that show it less by this one are no batch beside the others.
 	Host     bool `json:"host,omitempty"`
@@ -68,7 +69,10 @@ func (w *wander) scope() record.Scope {
 // drives seem to be fast now and then.
 func (w *wander) nearlyAll() bool {
 	share := hostShare
-	if w.Mixed && w.Of >= manyDrives {
+	switch {
+	case w.Mixed && w.Of >= manyDrives && w.Blurred:
+		share = blurredShare
+	case w.Mixed && w.Of >= manyDrives:
 		share = mixedShare
 	}
 	if w.Host {
@@ -83,7 +87,7 @@ func (w *wander) most() bool { return 3*len(w.Drives) >= 2*w.Of }
 // take takes the current state of a statistic of the host, which is reported from a ratio on if it lasts, and the waves that its
 // other statistics have shown. It returns whether that is news. If the host is expected to be slower at this time of day, that may
 // hide that it still is. What the probes refute is not reported.
-func (w *wander) take(x record.Drift, from float64, lasts time.Duration, expected, refuted bool, others []wave, now time.Time) bool {
+func (w *wander) take(x record.Drift, from float64, pair, expected, refuted bool, others []wave, now time.Time) bool {
 	if x.State != record.Regressed {
 		w.end(now)
 		return false
@@ -114,7 +118,7 @@ func (w *wander) take(x record.Drift, from float64, lasts time.Duration, expecte
 	}
 	w.Until = now
 	w.Says, w.Most = ratedBy(ratio, w.Says), max(w.Most, ratio)
-	coincides := !w.Caused && ratio < certainRatio && now.Sub(w.Since) < lasts
+	coincides := w.Told == "" && !w.Caused && ratio < certainRatio && now.Sub(w.Since) < w.lasts(ratio, pair)
 	if coincides || w.knows(others, x.Since, now) {
 		w.Says = record.Watch
 		return false
@@ -124,6 +128,26 @@ func (w *wander) take(x record.Drift, from float64, lasts time.Duration, expecte
 	}
 	w.Told = w.Says
 	return true
+}
+
+// What drives wander by coincides for hours. Below byChance, which noise may make of 1.3, it must last for noChance where that may look
+// like a slow host or a batch.
+const (
+	byChance = 1.28
+	noChance = 12 * time.Hour
+)
+
+// lasts returns for how long the slowdown by a ratio must last to be reported, if no conditions changed. Of two drives, the spells in
+// which they collect garbage coincide for minutes. A batch without a clear line may be drives that seem to be slow by chance.
+func (w *wander) lasts(ratio float64, pair bool) time.Duration {
+	vague := w.scope() == record.ScopeBatch && w.Mixed && w.Blurred
+	switch {
+	case ratio < byChance && (pair || vague):
+		return noChance
+	case pair:
+		return tailLasts
+	}
+	return 0
 }
 
 // end notes that the host is as fast as usual. A slowdown that came with a change of conditions, or that lasted
