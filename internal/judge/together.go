@@ -196,7 +196,7 @@ func (g *group) who(w *wander, i int, x record.Drift) {
 	if len(moved) == 0 && w.Of != 0 {
 		return
 	}
-	w.Drives, w.Of, w.Blurred = nil, len(moved)+len(still), blurred
+	w.Drives, w.Of = nil, len(moved)+len(still)
 	for _, s := range moved {
 		w.Drives = append(w.Drives, s.drive.ID)
 	}
@@ -204,5 +204,6 @@ func (g *group) who(w *wander, i int, x record.Drift) {
 	w.Mixed = !slices.ContainsFunc(still, func(s *source) bool {
 		return !slices.ContainsFunc(moved, func(o *source) bool { return o.drive.kind() == s.drive.kind() })
 	})
+	w.Blurred = w.Mixed && blurred
 	w.Host = w.nearlyAll() || w.Host && w.Told == "" && w.most() // a host that wanders is no batch where some drives seem to be fast
 }

@@ -42,7 +42,7 @@ type wander struct {
 	// Caused says that conditions changed when the host became slower.
 	Caused bool `json:"caused,omitempty"`
 	// Drives are the drives that got slower, out of the Of that were compared. Mixed says that each that did not is
-	// like one that did, and Blurred that there is no clear line between them.
+	// like one that did, and Blurred that there is no clear line between them, either.
 	Drives  []string `json:"drives,omitempty"`
 	Of      int      `json:"of,omitempty"`
 	Mixed   bool     `json:"mixed,omitempty"`
@@ -70,7 +70,7 @@ func (w *wander) scope() record.Scope {
 func (w *wander) nearlyAll() bool {
 	share := hostShare
 	switch {
-	case w.Mixed && w.Of >= manyDrives && w.Blurred:
+	case w.Blurred && w.Of >= manyDrives:
 		share = blurredShare
 	case w.Mixed && w.Of >= manyDrives:
 		share = mixedShare
@@ -130,8 +130,8 @@ func (w *wander) take(x record.Drift, from float64, pair, expected, refuted bool
 	return true
 }
 
-// What drives wander by coincides for hours. Below byChance, which noise may make of 1.3, it must last for noChance where that may look
-// like a slow host or a batch.
+// What drives wander by coincides for hours. Where that may look like a slow host or a batch, a slowdown by less than byChance must last
+// for noChance. Noise may make 1.28 of 1.3.
 const (
 	byChance = 1.28
 	noChance = 12 * time.Hour
@@ -140,7 +140,7 @@ const (
 // lasts returns for how long the slowdown by a ratio must last to be reported, if no conditions changed. Of two drives, the spells in
 // which they collect garbage coincide for minutes. A batch without a clear line may be drives that seem to be slow by chance.
 func (w *wander) lasts(ratio float64, pair bool) time.Duration {
-	vague := w.scope() == record.ScopeBatch && w.Mixed && w.Blurred
+	vague := w.Blurred && w.scope() == record.ScopeBatch
 	switch {
 	case ratio < byChance && (pair || vague):
 		return noChance
