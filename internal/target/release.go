@@ -17,17 +17,16 @@ type identity struct {
 	born           unix.StatxTimestamp // zero where the filesystem does not know
 }
 
+// identity asks no server (AT_STATX_DONT_SYNC, statx(2)): none of it changes while the file is open. On NFS, a process
+// cannot end while it has a file open that it is not reading, and the server is gone: the kernel waits for the answer to
+// its CLOSE. A request between open and read would be a moment for that.
 func (d *direct) identity() (identity, error) {
-	st, err := d.stat()
-	if err != nil {
-		return identity{}, err
-	}
-	var more unix.Statx_t
-	err = uninterrupted(func() error { return unix.Statx(d.fd, "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &more) })
-	if err != nil {
+	const flags, mask = unix.AT_EMPTY_PATH | unix.AT_STATX_DONT_SYNC, unix.STATX_TYPE | unix.STATX_INO | unix.STATX_BTIME
+	var st unix.Statx_t
+	if err := uninterrupted(func() error { return unix.Statx(d.fd, "", flags, mask, &st) }); err != nil {
 		return identity{}, &fs.PathError{Op: "statx", Path: d.path, Err: err}
 	}
-	return identity{st.Dev, st.Ino, st.Rdev, more.Btime}, nil
+	return identity{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino, unix.Mkdev(st.Rdev_major, st.Rdev_minor), st.Btime}, nil
 }
 
 // Release closes the descriptor until Acquire. Between rounds, the target is then not

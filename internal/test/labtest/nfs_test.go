@@ -2,6 +2,8 @@ package labtest_test
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -41,6 +43,23 @@ echo -2 -3 +4 >/proc/fs/nfsd/versions`+serverUp)
 	output(t, m, "mount", "-t", "nfs4", "-o", "hard,vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1", "127.0.0.1:/", nfsMount)
 }
 
+// nfsRequests returns how many requests of each kind the machine has sent (Documentation/admin-guide/nfs, "mountstats").
+func nfsRequests(t *testing.T, m *lab.Machine) map[string]int {
+	t.Helper()
+	sent := map[string]int{}
+	_, list, found := strings.Cut(output(t, m, "cat", "/proc/self/mountstats"), "per-op statistics\n")
+	require.True(t, found)
+	for line := range strings.Lines(list) {
+		if name, counts, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
+			first, _, _ := strings.Cut(counts, " ")
+			n, err := strconv.Atoi(first)
+			require.NoError(t, err, line)
+			sent[name] = n
+		}
+	}
+	return sent
+}
+
 // testServerGone tests a probe file on NFS whose server ends and comes back. Nothing else may be affected.
 func testServerGone(t *testing.T, m *lab.Machine) {
 	mountServer(t, m)
@@ -52,6 +71,16 @@ func testServerGone(t *testing.T, m *lab.Machine) {
 	d := startDaemon(t, m, config)
 	d.awaitRounds(t, id, "ok", 2)
 	d.awaitRounds(t, stays, "ok", 1)
+
+	// A round asks the server for nothing but to open, read and close the file. While another request waits for a server
+	// that is gone, the file is open and nothing is being read: such a process cannot end, not even by SIGKILL.
+	before := nfsRequests(t, m)
+	d.awaitRounds(t, id, "ok", 3)
+	after := nfsRequests(t, m)
+	assert.Greater(t, after["OPEN"]+after["OPEN_NOATTR"], before["OPEN"]+before["OPEN_NOATTR"])
+	assert.Greater(t, after["READ"], before["READ"])
+	assert.Equal(t, before["GETATTR"], after["GETATTR"])
+
 	output(t, m, "sh", "-ec", serverDown)
 	eventually(t, "the file is down", func() bool { return d.scrape(t).must(t, "ssdprobe_target_up", up) == 0 })
 	d.awaitRounds(t, stays, "ok", 3)
