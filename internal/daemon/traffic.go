@@ -16,7 +16,7 @@ func (d *Daemon) newSampler() *traffic.Sampler {
 	return traffic.New(traffic.Options{
 		FS: d.shared.fs, Devices: d.sampled,
 		Sample: func(dev traffic.Device, t record.Traffic) { d.tookTraffic(dev, t, said) },
-		Second: d.tookSecond, Stall: d.tookStall,
+		Second: d.tookSecond, Stall: d.tookStall, HeldBack: d.tookHeldBack,
 	})
 }
 
@@ -75,6 +75,15 @@ func (d *Daemon) tookStall(dev traffic.Device, s record.Stall) {
 		log.Info("the device completes I/O again: it did not stall", "cause", s.Cause)
 	default:
 		log.Debug("no I/O completed for a while", "cause", s.Cause)
+	}
+}
+
+// tookHeldBack judges that this machine holds back a round of ours, on the device or on a file on it.
+func (d *Daemon) tookHeldBack(dev traffic.Device, since, until time.Time) {
+	for _, w := range d.current() {
+		if w.spec.ID == dev.ID || w.spec.LockID == dev.ID {
+			d.judge(func(n *judge.Node) { n.HeldBack(w.spec.ID, since, until) })
+		}
 	}
 }
 

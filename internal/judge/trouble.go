@@ -46,6 +46,16 @@ func (n *Node) Stall(id string, s record.Stall) {
 	t.stalls = append(slices.DeleteFunc(t.stalls, same), s)
 }
 
+// HeldBack says since when a round of a drive has waited although the drive is idle, as while it is formatted, and until when;
+// until is zero while that goes on. This machine holds the I/O back, so a round that hangs meanwhile says nothing about the drive.
+func (n *Node) HeldBack(id string, since, until time.Time) {
+	s := record.Stall{Start: since, Cause: record.StallBySuspended, Ongoing: until.IsZero()}
+	if !s.Ongoing {
+		s.Length = until.Sub(since)
+	}
+	n.Stall(id, s)
+}
+
 // Returned says when a round that had hung returned after all.
 func (n *Node) Returned(id string, at time.Time) {
 	if d := n.byID[id]; d != nil {

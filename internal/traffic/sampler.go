@@ -32,6 +32,9 @@ type Options struct {
 	// Stall receives each stall when it ends. A stall that lasts for 10 s is also reported then, while it is in
 	// progress.
 	Stall func(Device, record.Stall)
+	// HeldBack receives since when a round of ours has waited although the device is idle, once that is known. It receives it
+	// again, with until when, once that is over; until then, until is zero. It may be nil.
+	HeldBack func(d Device, since, until time.Time)
 	// Second receives what was read at the end of each second, before Stall is called for it. It may be nil. It
 	// must not block.
 	Second func(Second)
@@ -240,7 +243,9 @@ func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 	disks, err := counters.ReadDisks(s.options.FS)
 	now := time.Now()
 	stalls, counted := make([][]record.Stall, len(all)), make([]Counted, 0, len(all))
+	heldBefore := make([]*record.HeldBack, len(all))
 	for i, d := range all {
+		heldBefore[i] = d.held
 		disk, timing, ok := d.source.In(disks)
 		var over bool
 		stalls[i], over = d.second(s, newReading(now, disk, timing), ok, nobodys)
@@ -259,6 +264,13 @@ func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 		s.options.Second(Second{Time: now, StoodStill: nobodys, Devices: counted})
 	}
 	for i, d := range all {
+		switch before := heldBefore[i]; {
+		case s.options.HeldBack == nil:
+		case before == nil && d.held != nil:
+			s.options.HeldBack(d.Device, d.held.Since, time.Time{})
+		case before != nil && d.held == nil:
+			s.options.HeldBack(d.Device, before.Since, now)
+		}
 		for _, stall := range stalls[i] {
 			s.options.Stall(d.Device, stall)
 		}

@@ -316,6 +316,11 @@ func TestWhatHoldsARoundBack(t *testing.T) {
 			h := newHost(t)
 			s, _ := samplerOf(devices()...)
 			s.options.FS = sysfs.New(h.root)
+			var told []time.Time
+			s.options.HeldBack = func(d Device, since, until time.Time) {
+				assert.Equal(t, "253:0", d.Number)
+				told = append(told, since, until)
+			}
 			h.both(t, 1)
 			if c.file != "" {
 				h.write(t, c.file, c.text)
@@ -343,12 +348,20 @@ func TestWhatHoldsARoundBack(t *testing.T) {
 			require.Equal(t, c.held, held != nil)
 			if held != nil {
 				assert.Equal(t, c.suspended, held.Suspended)
+				assert.Equal(t, []time.Time{held.Since, {}}, told)
 			}
 			h.both(t, 1)
 			s.sample(t.Context(), false)
 			assert.Nil(t, s.Status("253:0").HeldBack, "an I/O has completed")
 			end()
 			assert.Nil(t, second())
+			if !c.held {
+				assert.Empty(t, told)
+				return
+			}
+			require.Len(t, told, 4)
+			assert.Equal(t, held.Since, told[2])
+			assert.True(t, told[3].After(told[2]), "it is over")
 		})
 	}
 }

@@ -84,6 +84,8 @@ func testHungDevice(t *testing.T, m *lab.Machine) {
 			return ok && age > 3 && timeouts(first) > before
 		})
 		eventually(t, "the volume is known to be suspended", func() bool { return d.scrape(t).must(t, "ssdprobe_probe_held_back", hung) == 1 })
+		d.awaitRounds(t, stays, "ok", 12) // longer than a round of a drive may hang before the drive is severe
+		assert.Zero(t, d.scrape(t).must(t, "ssdprobe_drive_health", labels{"id": device.id, "state": "severe"}), "this machine holds the I/O back")
 		d.awaitRounds(t, stays, "ok", 3) // and scrapes continue as well
 		second := d.scrape(t)
 		assert.Greater(t, second.must(t, "ssdprobe_probe_inflight_seconds", hung), first.must(t, "ssdprobe_probe_inflight_seconds", hung))
