@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"slices"
@@ -107,7 +108,7 @@ func (j *judging) took(id string, m record.Measurement) ([]judge.Event, []judge.
 // judged returns the drive of the target as the judge identifies it.
 func (w *watch) judged() judge.Drive {
 	d := judge.DriveOf(w.spec.ID, w.device, w.spec.File)
-	d.Device = w.spec.LockID
+	d.Device = cmp.Or(d.Device, w.spec.LockID)
 	return d
 }
 

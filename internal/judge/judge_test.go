@@ -231,6 +231,16 @@ func TestDrivesThatAreNotAlikeHaveNoCommonLevel(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
 }
 
+// Volumes of one provider have one model, whatever their tier.
+func TestDrivesOfTargets(t *testing.T) {
+	drive := record.Device{ID: "eui.1", Model: "X", SizeBytes: 1 << 40, Transport: "pcie", Serial: "S", PCIAddress: "0000:01:00.0"}
+	assert.Equal(t, judge.Drive{ID: "eui.1", Model: "X", SizeBytes: 1 << 40, Device: drive.Physical()}, judge.DriveOf("eui.1", drive, false))
+	assert.Equal(t, judge.Drive{ID: "file:/a", Group: "file:/a", Model: "X", SizeBytes: 1 << 40, Device: drive.Physical()}, judge.DriveOf("file:/a", drive, true))
+	volume := record.Device{ID: "eui.2", Model: "Amazon Elastic Block Store", Transport: "pcie"}
+	assert.Equal(t, "eui.2", judge.DriveOf("eui.2", volume, false).Group)
+	assert.Equal(t, "eui.3", judge.DriveOf("eui.3", record.Device{ID: "eui.3"}, false).Group)
+}
+
 // A drive that is never probed got slower with its firmware: the verdict names that.
 func TestAVerdictNamesWhatChangedWithIt(t *testing.T) {
 	m := newMachine(t, 8)

@@ -23,11 +23,11 @@ type Drive struct {
 	Device string
 }
 
-// DriveOf returns the Drive of a target. A file is in a group of its own, as filesystems differ, and so is a target
+// DriveOf returns the Drive of a target. A file is in a group of its own, as filesystems differ, and so are volumes and a target
 // without a model.
 func DriveOf(id string, device record.Device, file bool) Drive {
-	d := Drive{ID: id, Model: device.Model, SizeBytes: device.SizeBytes, Rotational: device.Rotational}
-	if file || d.Model == "" {
+	d := Drive{ID: id, Model: device.Model, SizeBytes: device.SizeBytes, Rotational: device.Rotational, Device: device.Physical()}
+	if file || d.Model == "" || device.IsVolume() {
 		d.Group = id
 	}
 	return d

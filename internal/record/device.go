@@ -1,5 +1,7 @@
 package record
 
+import "regexp"
+
 // Device is a block device as the kernel describes it now.
 type Device struct {
 	// ID is the stable identity of the device. It survives re-enumeration; see package device for how it is chosen.
@@ -49,6 +51,27 @@ func Transports() []string {
 // disc. It is normal that such a device cannot be watched. A disk without a size is not normal, so it does not count
 // as empty.
 func (d Device) Empty() bool { return d.SizeBytes == 0 && d.Kind != KindDisk }
+
+// Physical identifies the drive that the device is on. Namespaces of one NVMe drive have ids of their own; these are of one
+// drive if they are at one PCI address. Behind a network, and of volumes, each may be on another drive.
+func (d Device) Physical() string {
+	if d.Transport != "pcie" || d.Serial == "" || d.PCIAddress == "" || d.IsVolume() {
+		return d.ID
+	}
+	return d.Model + " " + d.Serial + " at " + d.PCIAddress
+}
+
+// VolumeTransports and VolumeModels match the whole transport or model of volumes.
+const (
+	VolumeTransports = "tcp|rdma|fc|loop|virtio|xen"
+	VolumeModels     = "(Amazon EC2|Amazon Elastic Block|Alibaba Cloud Elastic Block|nvme_card-pd|(Google )?PersistentDisk|(Msft )?Virtual [Dd]isk|VMware Virtual|MSFT NVMe).*"
+)
+
+// IsVolume reports whether the device is virtual or behind a network, by its transport and model. Such volumes share a model
+// without being alike.
+func (d Device) IsVolume() bool {
+	return regexp.MustCompile("^(?:"+VolumeTransports+")$").MatchString(d.Transport) || regexp.MustCompile("^(?:"+VolumeModels+")$").MatchString(d.Model)
+}
 
 // Kind is the type of a block device.
 type Kind string

@@ -116,3 +116,37 @@ func TestDeviceEmpty(t *testing.T) {
 	assert.False(t, record.Device{Kind: record.KindLoop, SizeBytes: 512}.Empty())
 	assert.False(t, record.Device{Kind: record.KindDisk}.Empty(), "a disk without a size has failed")
 }
+
+// Two drives may claim one serial number, and a network may lead to many drives.
+func TestNamespacesOfOneDriveAreOnePhysicalDrive(t *testing.T) {
+	first := record.Device{ID: "eui.1", Transport: "pcie", Model: "X", Serial: "S", PCIAddress: "0000:01:00.0"}
+	second, copied, remote, volume, nameless := first, first, first, first, first
+	second.ID = "eui.2"
+	copied.ID, copied.PCIAddress = "eui.3", "0000:02:00.0"
+	remote.ID, remote.Transport, remote.PCIAddress = "eui.4", "tcp", ""
+	volume.ID, volume.Model = "eui.5", "MSFT NVMe Accelerator v1.0"
+	nameless.ID, nameless.Serial = "eui.6", ""
+	assert.Equal(t, first.Physical(), second.Physical())
+	assert.NotEqual(t, first.Physical(), copied.Physical())
+	for _, d := range []record.Device{remote, volume, nameless, {ID: "eui.7"}} {
+		assert.Equal(t, d.ID, d.Physical())
+	}
+}
+
+// The rules for the fleet, which jsonnet makes, leave out the same volumes.
+func TestVolumes(t *testing.T) {
+	config, err := os.ReadFile("../../deploy/mixin/config.libsonnet")
+	require.NoError(t, err)
+	for key, pattern := range map[string]string{"unlikeTransports": record.VolumeTransports, "unlikeModels": record.VolumeModels} {
+		assert.True(t, strings.Contains(string(config), key+": '"+pattern+"',"), "%s in deploy/mixin/config.libsonnet is not %s", key, pattern)
+	}
+	for _, d := range []record.Device{
+		{Transport: "pcie", Model: "Amazon Elastic Block Store"}, {Transport: "scsi", Model: "Msft Virtual Disk"}, {Transport: "scsi", Model: "Google PersistentDisk"},
+		{Transport: "tcp", Model: "X"}, {Transport: "xen"},
+	} {
+		assert.True(t, d.IsVolume(), d.Model)
+	}
+	for _, d := range []record.Device{{}, {Transport: "pcie", Model: "SAMSUNG MZQL23T8HCLS"}, {Transport: "sas", Model: "My Virtual Disk"}} {
+		assert.False(t, d.IsVolume(), d.Model)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // PrometheusDrives returns the drives of which Prometheus has a history in the time of the query. These are one
@@ -47,15 +48,16 @@ func PrometheusDrives(ctx context.Context, client *http.Client, q Query) ([]Driv
 		if err != nil {
 			return nil, err
 		}
-		drives[i] = Drive{Drive: judge.Drive{ID: w.name(found, places), Model: w.model, SizeBytes: w.size, Group: w.group()}, History: history}
+		device := record.Device{Model: w.model, Transport: w.transport, SizeBytes: w.size}
+		drives[i] = Drive{Drive: judge.DriveOf(w.name(found, places), device, w.kind == string(record.KindFile)), History: history}
 	}
 	return drives, nil
 }
 
 // watchedDrive is a drive of which Prometheus has series.
 type watchedDrive struct {
-	cluster, instance, id, device, model, kind string
-	size                                       int64
+	cluster, instance, id, device, model, kind, transport string
+	size                                                  int64
 }
 
 // place names the node of the drive.
@@ -72,14 +74,6 @@ func (w watchedDrive) name(all []watchedDrive, places bool) string {
 		name = w.place() + " " + name
 	}
 	return name
-}
-
-// group keeps probe files and drives without a model apart from other drives.
-func (w watchedDrive) group() string {
-	if w.kind == "file" || w.model == "" {
-		return w.id
-	}
-	return ""
 }
 
 // infos returns a selector for the series that name the drives.
@@ -112,7 +106,8 @@ func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
 		label := func(name model.LabelName) string { return string(s.Metric[name]) }
 		key := keyOf(s.Metric)
 		known[key] = watchedDrive{
-			cluster: label("cluster"), instance: label("instance"), id: label("id"), device: label("device"), model: label("model"), kind: label("kind"), size: size[key],
+			cluster: label("cluster"), instance: label("instance"), id: label("id"), device: label("device"), model: label("model"), kind: label("kind"),
+			transport: label("transport"), size: size[key],
 		}
 	}
 	var list []watchedDrive
