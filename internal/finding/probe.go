@@ -41,7 +41,7 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 		slower = ofDrift(p.Drift, record.Suspect, Suspect, "may be slower than its baseline")
 	}
 	all = append(all, slower...)
-	all = append(all, ofUnjudged(p.Drift, s)...)
+	all = append(all, ofUnjudged(p, s)...)
 	if p.Last != nil {
 		all = append(all, ofWarnings(p.Last.Warnings)...)
 	}

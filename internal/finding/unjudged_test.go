@@ -42,7 +42,7 @@ func TestWhatIsNotJudgedForADayIsAFinding(t *testing.T) {
 
 func TestWhatAnotherFindingSaysIsNotSaidTwice(t *testing.T) {
 	told := unjudged(record.IOPS, record.ReasonLoad, "", 30*time.Hour)
-	assert.Len(t, ofUnjudged([]record.Drift{told}, snapshot()), 1)
+	assert.Len(t, ofUnjudged(record.ProbeStatus{Drift: []record.Drift{told}}, snapshot()), 1)
 	before := told
 	before.Unjudged = &record.WhyUnjudged{Reason: record.ReasonNoRounds}
 	regressed := told
@@ -54,8 +54,31 @@ func TestWhatAnotherFindingSaysIsNotSaidTwice(t *testing.T) {
 		"regressed":              regressed,
 		"before the first round": before,
 	} {
-		assert.Empty(t, ofUnjudged([]record.Drift{d}, snapshot()), name)
+		assert.Empty(t, ofUnjudged(record.ProbeStatus{Drift: []record.Drift{d}}, snapshot()), name)
 	}
+}
+
+// A probe whose rounds are refused from its first day would be learning for ever.
+func TestABaselineThatIsNotLearnedIsAFinding(t *testing.T) {
+	busy := &record.Measurement{Start: now().Add(-time.Minute), Outcome: record.OutcomeBusy, Reason: "utilisation 97 %"}
+	p := record.ProbeStatus{
+		Probe: record.DefaultProbes()[0], LastSuccess: now(), Last: busy, LearningRounds: 12, LearningGoal: 60,
+		Drift: []record.Drift{unjudged(record.IOPS, record.ReasonLearning, "", 30*time.Hour)},
+	}
+	p.Probe.Interval = time.Minute
+	all := Of(snapshot(p))
+	require.Equal(t, []string{NotJudged}, codes(all))
+	assert.Equal(t, "not judged for a day: IOPS as the baseline is being learned: 12 of 60 rounds so far; the last round was busy, utilisation 97 %", all[0].String())
+
+	rare := p
+	rare.Probe.Interval = 2 * time.Hour
+	assert.Empty(t, Of(snapshot(rare)), "twelve rounds in 30 hours are nearly all")
+	learned := p
+	learned.LearningRounds = 60
+	assert.Empty(t, Of(snapshot(learned)), "it has all rounds, and waits for something else")
+	soon := p
+	soon.Drift = []record.Drift{unjudged(record.IOPS, record.ReasonLearning, "", 20*time.Hour)}
+	assert.Empty(t, Of(snapshot(soon)))
 }
 
 func TestADriveWithoutProbesThatIsNotJudgedIsAFinding(t *testing.T) {
