@@ -206,7 +206,7 @@ func runMovements(later time.Time) []movement {
 		ofRun("earlier runs were slower", func(r *record.RunStatus) { load(r).Figures[0].Before /= 2 }, "ssdprobe_run_baseline_value"),
 		ofRun("it compares otherwise", func(r *record.RunStatus) { load(r).Figures[0].Slower.Value *= 2 }, "ssdprobe_run_drift_ratio"),
 		ofRun("it is called slower", func(r *record.RunStatus) { load(r).Figures[0].Verdict = record.Slower }, "ssdprobe_run_drift_state"),
-		ofRun("all of it is", func(r *record.RunStatus) { r.Comparison.Verdict = record.Slower }, "ssdprobe_run_verdict"),
+		ofRun("all of it is", func(r *record.RunStatus) { r.Comparison.Verdict = record.Slower }, "ssdprobe_run_verdict", "ssdprobe_finding"),
 		ofRun("one more run", func(r *record.RunStatus) { r.Outcomes[record.RunOK]++ }, "ssdprobe_runs_total"),
 		ofRun("a run in progress", func(r *record.RunStatus) { r.Since = later }, "ssdprobe_run_in_progress"),
 		ofRun("due later", func(r *record.RunStatus) { r.Next = later }, "ssdprobe_run_next_timestamp_seconds"),

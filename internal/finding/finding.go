@@ -149,6 +149,9 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 	all = append(all, ofVerdict(t, s.Time)...)
 	all = append(all, ofCollectors(t.Collectors, t.Warnings)...)
 	all = append(all, ofWarnings(t.Warnings)...)
+	for _, r := range t.Runs {
+		all = append(all, ofRun(r, s.Time)...)
+	}
 	for i, p := range t.Probes {
 		of := ofProbe(p, t.HeldBack(&p), s, t.Problem != "" || !s.QuietUntil.IsZero())
 		if slices.ContainsFunc(t.Probes[:i], func(before record.ProbeStatus) bool { return before.Probe.Name == p.Probe.Name }) {

@@ -26,6 +26,9 @@ const (
 	Collector     = "collector"
 	NotWatched    = "not_watched"
 	Quiet         = "quiet_hours"
+	// The next two concern scheduled runs.
+	RunSlower  = "run_slower"
+	RunOverdue = "run_overdue"
 )
 
 // Kind is what all findings of one code have in common.
@@ -72,6 +75,8 @@ func Kinds() []Kind {
 			"treat the drive as slow at times; ssdprobe baseline reset ends the verdict", "SsdprobeDriveDegraded"},
 		{SinceChange, Warning, "A change of conditions made a probe at least 1.2 times slower. An hour later its baseline followed, so no verdict blames the drive.",
 			"undo the change; if it is intended, accept it with ssdprobe drift accept --change CONDITION", ""},
+		{RunSlower, Warning, "The last scheduled run of a suite was slower than the runs before it under the same conditions.",
+			"look at the loads on the status page; run ssdprobe compare on its reports, and repeat the run while the drive is idle", ""},
 		{NotReady, Warning, "The daemon has not looked at every target yet.",
 			"wait; if it lasts, ssdprobe ready names what does not answer", ""},
 		{Stale, Warning, "There has been no good round for ten intervals.",
@@ -80,6 +85,8 @@ func Kinds() []Kind {
 			"wait for the verdict; ssdprobe drift explain shows how much evidence there is", ""},
 		{NotJudged, Info, "For a day, nobody has known whether the probe is slower than before.",
 			"address the reason that ssdprobe drift shows for each statistic", "SsdprobeDriveNotJudged"},
+		{RunOverdue, Info, "A scheduled run was due more than two days ago, and was not completed since.",
+			"address what kept it back; give it a longer window, or remove it from runs", "SsdprobeRunOverdue"},
 		{Collector, Warning, "A source could not be read, so its values are missing.",
 			"remove the cause that the error names, such as a missing permission, capability or mount", "SsdprobeCollectorFailing"},
 		{NotWatched, Warning, "The configuration selects a drive that this process may not read.",

@@ -66,6 +66,10 @@ func decided() map[string]func(*record.Snapshot) {
 		Collector: func(s *record.Snapshot) {
 			s.Collectors = []record.CollectorStatus{{Collector: "health", Error: "denied"}}
 		},
+		RunSlower: func(s *record.Snapshot) {
+			s.Targets[0].Runs = []record.RunStatus{{Next: now().Add(time.Hour), Last: &record.RunReport{}, Comparison: &record.Comparison{Verdict: record.Slower}}}
+		},
+		RunOverdue: func(s *record.Snapshot) { s.Targets[0].Runs = []record.RunStatus{{Next: now().Add(-49 * time.Hour)}} },
 		NotWatched: func(s *record.Snapshot) { s.Ignored = []record.Ignored{{Denied: true}} },
 		record.WarnDuplicate: func(s *record.Snapshot) {
 			s.Targets = append(s.Targets, s.Targets[0])
@@ -169,7 +173,7 @@ func TestEveryAlertHasAFinding(t *testing.T) {
 		// About the cost of ssdprobe itself, which is reported elsewhere.
 		"SsdprobeCPUBudgetExceeded", "SsdprobeMemoryBudgetExceeded", "SsdprobeWriteBudgetExceeded",
 		// Shown on the page as a state, not as a finding.
-		"SsdprobeBaselineNeverLearned", "SsdprobeRunOverdue", "SsdprobeInterruptsRemote",
+		"SsdprobeBaselineNeverLearned", "SsdprobeInterruptsRemote",
 	}
 	differ := []string{CannotProbe, Collector}
 	known, found := alerts(t), map[string]bool{}

@@ -1,0 +1,40 @@
+package finding
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// OverdueAfter is how long after its time a scheduled run that was not completed is a finding: its window may be short, and the drive
+// busy for a night. SsdprobeRunOverdue has the same limit.
+const OverdueAfter = 48 * time.Hour
+
+// ofRun lists the findings of a scheduled suite. Of one that is scheduled no more, the reports are history.
+func ofRun(r record.RunStatus, now time.Time) []Finding {
+	if r.Next.IsZero() {
+		return nil
+	}
+	var all []Finding
+	if c := r.Comparison; c != nil && c.Verdict == record.Slower && r.Last != nil {
+		slower := 0
+		for _, l := range c.Loads {
+			if slices.ContainsFunc(l.Figures, func(f record.ComparedFigure) bool { return f.Verdict == record.Slower }) {
+				slower++
+			}
+		}
+		all = append(all, found(RunSlower, "the last run of "+r.Suite+" was slower than the "+units.Plural(c.Runs, "run")+" before it",
+			units.Count(slower)+" of "+units.Plural(len(c.Loads), "load")).from(r.Last.Finished))
+	}
+	if r.Since.IsZero() && now.Sub(r.Next) > OverdueAfter {
+		f := found(RunOverdue, "the run of "+r.Suite+" was not completed").from(r.Next)
+		if why := cmp.Or(r.Waits, r.Problem); why != "" {
+			f.Evidence = []string{OneLine(why)}
+		}
+		all = append(all, f)
+	}
+	return all
+}
