@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/prometheus/common/model"
@@ -103,4 +104,30 @@ func parses(t *testing.T, queries map[string]string) {
 	path := filepath.Join(t.TempDir(), "queries.yaml")
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	promtool(t, "check", "rules", path)
+}
+
+// The scrape configuration of docs/install-systemd.md is valid, and makes instance the name of the host.
+func TestTheScrapeConfigurationOfHosts(t *testing.T) {
+	block := regexp.MustCompile(`(?m)^    scrape_configs:\n(?:    .*\n)+`).FindString(document(t, "docs/install-systemd.md"))
+	require.NotEmpty(t, block)
+	path := filepath.Join(t.TempDir(), "prometheus.yaml")
+	text := []byte(regexp.MustCompile(`(?m)^    `).ReplaceAllString(block, ""))
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	promtool(t, "check", "config", path)
+
+	var config struct {
+		Jobs []struct {
+			Static []struct {
+				Targets []string `yaml:"targets"`
+			} `yaml:"static_configs"`
+			Relabel []struct {
+				Regex  string `yaml:"regex"`
+				Target string `yaml:"target_label"`
+			} `yaml:"relabel_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	require.NoError(t, yaml.Unmarshal(text, &config))
+	rule := config.Jobs[0].Relabel[0]
+	require.Equal(t, "instance", rule.Target)
+	require.Equal(t, "stor-07", regexp.MustCompile("^(?:" + rule.Regex + ")$").FindStringSubmatch(config.Jobs[0].Static[0].Targets[0])[1])
 }
