@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,6 +190,20 @@ func TestEveryAlertHasAFinding(t *testing.T) {
 	for alert := range known {
 		assert.Equal(t, !slices.Contains(without, alert), found[alert], "%s", alert)
 	}
+}
+
+// The table of docs/reports.md has the warnings that are not in the table of findings.
+func TestTheWarningsOfRunsAreDocumented(t *testing.T) {
+	document, err := os.ReadFile("../../docs/reports.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(document), "\n## Warnings\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n## ")
+	var codes []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| .+ \\| .+ \\|$").FindAllStringSubmatch(table, -1) {
+		codes = append(codes, row[1])
+	}
+	assert.ElementsMatch(t, ofRuns(), codes)
 }
 
 // A warning that no code gives is a row that nobody will ever see.
