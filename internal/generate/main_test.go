@@ -5,6 +5,8 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -69,6 +71,32 @@ func TestTheReferenceSaysWhatEachKeyDoes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, text, "| `discovery_interval` |")
 	assert.NotContains(t, text, "|  |\n")
+	assert.Contains(t, text, "[drift.md](drift.md#tune-it)")
+	for _, list := range []string{"files", "probes", "runs", "quiet_hours"} {
+		assert.Contains(t, text, "\n| `"+list+"` | list of sections | ")
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z0-9_.\\[\\]-]+)` \\|(.*)$").FindAllStringSubmatch(text, -1) {
+		for i, cell := range strings.SplitN(row[2], " |", 3)[:2] {
+			assert.NotEmpty(t, strings.TrimSpace(cell), "%s: %s", row[1], []string{"type", "default"}[i])
+		}
+	}
+}
+
+// Whoever changes one probe has to know what the others are.
+func TestTheReferenceHasTheDefaultProbes(t *testing.T) {
+	text, err := reference()
+	require.NoError(t, err)
+	_, probes, found := strings.Cut(text, "### probes\n")
+	require.True(t, found)
+	probes, _, _ = strings.Cut(probes, "\n### ")
+	var keys []string
+	for _, k := range config.Keys()[slices.IndexFunc(config.Keys(), func(k config.Key) bool { return k.Name == "probes" })].Keys {
+		keys = append(keys, k.Name)
+	}
+	assert.Contains(t, probes, "| "+strings.Join(keys, " | ")+" |\n")
+	for _, p := range config.Default().Probes {
+		assert.Regexp(t, "(?m)^\\| `"+p.Name+"` \\|( `[^`]+` \\|){"+strconv.Itoa(len(keys)-1)+"}$", probes)
+	}
 }
 
 // In an example of a list, each key has its own comment, behind it.

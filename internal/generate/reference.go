@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
@@ -20,9 +22,17 @@ func reference() (string, error) {
 			continue
 		}
 		fmt.Fprintf(&sections, "\n### %s\n\n%s\n\n%s", k.Name, strings.ReplaceAll(effect(k), "\n", "\n\n"), tableHead)
+		if k.IsList {
+			list := k
+			list.Help, list.AtStart = "A list. Its items have the keys below.", false // what it is for is said above the table
+			if err := row(&sections, list, ""); err != nil {
+				return "", err
+			}
+		}
 		if err := inner(&sections, k, ""); err != nil {
 			return "", err
 		}
+		items(&sections, k)
 	}
 	return b.String() + sections.String(), nil
 }
@@ -46,6 +56,25 @@ func inner(b *strings.Builder, k config.Key, in string) error {
 	return nil
 }
 
+// items writes a table of the items that a list has by default, if there are any: a row for each.
+func items(b *strings.Builder, k config.Key) {
+	if !k.IsList || len(k.Default.Content) == 0 {
+		return
+	}
+	b.WriteString("\nThe default:\n\n|")
+	for _, key := range k.Keys {
+		b.WriteString(" " + key.Name + " |")
+	}
+	b.WriteString("\n|" + strings.Repeat("---|", len(k.Keys)) + "\n")
+	for _, item := range k.Default.Content {
+		b.WriteString("|")
+		for pair := range slices.Chunk(item.Content, 2) {
+			b.WriteString(" `" + pair[1].Value + "` |")
+		}
+		b.WriteString("\n")
+	}
+}
+
 func row(b *strings.Builder, k config.Key, in string) error {
 	value, err := standard(k)
 	if err != nil {
@@ -59,12 +88,13 @@ func row(b *strings.Builder, k config.Key, in string) error {
 	return nil
 }
 
-// effect returns what the key does.
+// effect returns what the key does. The documents that it names are links.
 func effect(k config.Key) string {
+	help := regexp.MustCompile(`docs/([a-z-]+\.md)(#[a-z-]+)?`).ReplaceAllString(k.Help, "[$1]($1$2)")
 	if k.AtStart {
-		return k.Help + " A change needs a restart."
+		return help + " A change needs a restart."
 	}
-	return k.Help
+	return help
 }
 
 // standard returns the default value as written in the file.
@@ -76,7 +106,7 @@ func standard(k config.Key) (string, error) {
 	case node == nil:
 		return "none", nil
 	case len(node.Content) > 0 && len(node.Content[0].Content) > 0:
-		return "see deploy/ssdprobe.yaml", nil
+		return "see below", nil
 	case node.Value != "":
 		return "`" + node.Value + "`", nil
 	}
