@@ -31,7 +31,7 @@
     changeTailRatio: 1.3,
     changeDrives: 5,
 
-    // The alert fires if more rounds of one probe than this fail in half an hour.
+    // The alert fires if this many rounds of one probe or more fail in half an hour, or in an hour without a good one.
     failedRounds: 3,
     // Far above the timeout of a round (20 s) and of an NVMe command (30 s).
     stuckSeconds: 300,

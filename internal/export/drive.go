@@ -33,7 +33,7 @@ func driveFamilies() []family[record.Controller] {
 		ofDrive("ssdprobe_drive_reallocated_sectors", gauge, "Sectors that a SATA drive replaced with spare ones, or grown defects of a SAS drive. Absent when not reported.",
 			func(d record.DiskHealth) (float64, bool) { return given(d.ReallocatedSectors) }),
 		ofDrive("ssdprobe_drive_pending_sectors", gauge, "Sectors of a SATA or SAS drive that could not be read and are waiting to be replaced. "+
-			"0 in place of 1 for the Crucial MX500 and related drives, which report 1 at times without a cause. Absent when not reported.",
+			"A 1 from a Crucial MX500 or a related drive is exported as 0, because these drives report 1 at times without a cause. Absent when not reported.",
 			func(d record.DiskHealth) (float64, bool) { return given(d.Pending()) }),
 		ofDrive("ssdprobe_drive_uncorrectable_sectors", gauge, "Sectors that a SATA or SAS drive found unreadable in its own checks. Absent when not reported.",
 			func(d record.DiskHealth) (float64, bool) { return given(d.UncorrectableSectors) }),

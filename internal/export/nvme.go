@@ -55,8 +55,8 @@ func stateFamilies() []family[record.Controller] {
 			func(c record.Controller) (float64, bool) { return moment(c.LastRead) }),
 		metric("ssdprobe_nvme_critical_warning", gauge, []string{"condition"},
 			"1 if the drive reports this critical warning, of itself or of an endurance group, else 0. condition is one of "+
-				"available_spare, temperature, reliability, read_only, volatile_memory_backup, persistent_memory; or rated_endurance, which is never 0, "+
-				"in place of reliability, if the rated endurance is used and the drive has neither media errors nor few spare blocks. Absent when the drive's health log is blank.",
+				"available_spare, temperature, reliability, read_only, volatile_memory_backup, persistent_memory. If the rated endurance is used, and the drive has "+
+				"neither media errors nor few spare blocks, reliability is 0 and rated_endurance, which is never 0, stands in its place. Absent when the drive's health log is blank.",
 			healthy(func(h record.Health, emit emit) {
 				if h.CriticalWarnings == nil {
 					return

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/finding"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 const introduction = `# Metrics
@@ -36,8 +37,8 @@ and ` + "[`ssdprobe fleet`](fleet.md)" + ` compare models and their firmware acr
 const findings = `
 ## Findings
 
-Most findings describe the present. ` + "`stalled`, `hot` and `critically_hot`" + ` look back an hour, ` + "`media_errors`" + ` a day. ` + "`verdict_held`" + ` lasts up to a week, and ` + "`io_errors`" + ` until a restart,
-but a day after the last error only for information.
+Most findings describe the present. ` + "`stalled`, `hot` and `critically_hot`" + ` look back an hour, ` + "`media_errors`" + ` a day. ` + "`verdict_held`" + ` lasts up to a week.
+` + "`io_errors`" + ` lasts until ssdprobe restarts; a day after the last error, its severity drops to info.
 The alert of a finding fires after the time in the [runbook](runbook.md), because most failed rounds and lost readings end by themselves. For findings
 about speed or stalls, the table names the alert of the verdict that they may lead to. If the verdict is ` + "`severe`" + `, SsdprobeDriveSevere fires instead. There is no alert while the verdict is ` + "`watch`" + `, or if the finding alone changes no verdict, such as a
 single stall of three seconds. SsdprobeSpareBelowThreshold and SsdprobeTemperatureAboveLimit cover NVMe drives only. An increase before the daemon started is not a finding.
@@ -54,6 +55,16 @@ Whether an alert pages somebody is a separate decision:
 
 | code | severity | meaning | what to do | alert |
 |---|---|---|---|---|
+`
+
+const conditions = `
+## Conditions
+
+These are the names of the conditions, in the label ` + "`condition`" + ` of drifts, changes and effects, in ` + "`drift accept --change`" + `, and in the CSV of ` + "`drift replay`" + `:
+
+- ` + "`%s`" + `
+
+[drift.md](drift.md#conditions-and-epochs) says what a change of them does.
 `
 
 // metrics returns the page of all metrics, findings and recording rules.
@@ -74,6 +85,7 @@ func metrics(fs.FS) (map[string]string, error) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Code, k.Severity, k.Means, k.Action, alert)
 	}
+	fmt.Fprintf(&b, conditions, strings.Join(record.ConditionNames(), "`\n- `"))
 	b.WriteString(recorded)
 	return map[string]string{"docs/metrics.md": b.String()}, nil
 }

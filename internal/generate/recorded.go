@@ -35,7 +35,7 @@ names that begin with ` + "`fleet:`" + `, the sums over models, and latencies an
 | ` + "`model:ssdprobe_probe_level_seconds:limit`" + ` | ratio that a drive has to exceed: six standard deviations, and at least 1.25 (p95, p99: 1.5) |
 | ` + "`device:ssdprobe_probe_level_seconds:by_changes`" + ` | how many times slower a change of conditions made the drives that have it, over the fleet |
 | ` + "`device:ssdprobe_probe_level_seconds:vs_peers_and_changes`" + ` | the ratio of a drive to its peers, without the effect of the change if most of its peers do not have it |
-| ` + "`instance:ssdprobe_probe_level_seconds:vs_peers`, `:vs_limit`, `:count`" + ` | what nine tenths of a node's drives exceed, or all of fewer than ten: the ratio, and the ratio as a share of its limit; and the number of drives |
+| ` + "`instance:ssdprobe_probe_level_seconds:vs_peers`, `:vs_limit`, `:count`" + ` | the ratio to its peers that nine tenths of a node's drives reach (all, if fewer than ten); the same as a share of the limit; the number of drives |
 | ` + "`device:ssdprobe_probe_level_seconds:excess`" + ` | the ratio of a drive to its peers, without the effects of changes and of its node |
 | ` + "`model_firmware:ssdprobe_probe_level_seconds:vs_fastest`" + ` | how many times slower the median of a firmware is than that of the model's fastest firmware, which the label fastest names |
 | ` + "`model:ssdprobe_probe_level_seconds:firmware_limit`" + ` | ratio that a firmware has to exceed: six standard errors, and at least 1.15 (p95, p99: 1.3) |

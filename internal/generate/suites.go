@@ -40,8 +40,8 @@ says which share of the data sheet in qlc.yaml the drive reaches:
     random-write-latency: 30us
 
 Makers state random I/O and latencies for 4 KiB, and bandwidths for 128 KiB or more. Only steps of such blocks are compared. If the sheet names another block
-size, write it behind the figure: ` + "`at 16KiB`" + `. Sheets print KB and mean KiB. For bandwidths it is the smallest size that counts. Latencies are compared
-with the mean of steps that have one I/O in flight.
+size, write it behind the figure: ` + "`at 16KiB`" + `. Data sheets write KB and mean KiB. For a bandwidth, this is the smallest block size: steps with larger
+blocks are compared, too. Latencies are compared with the mean of steps that have one I/O in flight.
 
 These suites measure a figure with their default parameters, on a raw device that they may overwrite.
 
