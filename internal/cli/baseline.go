@@ -118,7 +118,7 @@ func (a *app) baselineReset() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the baseline of the probe with this `NAME`")
-	c.Flags().BoolVar(&gone, "gone", false, "the filesystem or directory of this probe file, or the file of others, is gone for good: make a probe file in its place")
+	c.Flags().BoolVar(&gone, "gone", false, "the filesystem or directory of this probe file, or a file that ssdprobe did not make, is gone for good: make a probe file in its place")
 	c.Flags().StringVar(&suite, "run", "", "forget the saved run of this `SUITE` (such as probe or quick) instead")
 	return c
 }

@@ -26,7 +26,7 @@ learned. When the conditions come back, so does the pinned baseline, until "base
 	done := "pinned"
 	if !pin {
 		c.Use, c.Short, done = "unpin TARGET", "Let learning, accept, reset and import change the baselines again", "unpinned"
-		c.Long = "Undoes \"baseline pin\", also for baselines under other conditions than those of now."
+		c.Long = "Undoes \"baseline pin\", also for baselines under other conditions than the current ones."
 		c.Example = "  ssdprobe baseline unpin nvme0n1"
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {

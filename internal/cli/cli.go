@@ -103,9 +103,10 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 very light load and learns what is normal. It publishes latency, IOPS and drift as
 Prometheus metrics. "ssdprobe run" measures now.
 
-Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseline,
-4 refused because it is not safe or the device is busy, 130 after Ctrl-C. For smart, 3
-means that the drive reports a problem. check has codes of its own.`,
+Exit codes: 0 fine, 1 could not measure, 2 wrong usage, or a bad configuration or other
+file, 3 slower than the baseline, 4 refused because it is not safe or the device is busy,
+130 after Ctrl-C, 143 after SIGTERM or "run --stop". For smart, 3 means that the drive
+reports a problem. check has codes of its own.`,
 		Example:                    "  ssdprobe daemon\n  ssdprobe devices\n  ssdprobe run --target /var/tmp",
 		SilenceErrors:              true,
 		SilenceUsage:               true,

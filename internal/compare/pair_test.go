@@ -292,7 +292,7 @@ func TestDisregarded(t *testing.T) {
 	r = quick(1, 2, 3)
 	r.Warnings = []record.Warning{{Code: record.WarnShort}, {Code: record.WarnGovernor}}
 	n, _ = compare.Disregarded(r)
-	assert.Zero(t, n, "steps that came to their end before the run was cut short may decide")
+	assert.Zero(t, n, "steps that ended before the run was cut short may decide")
 }
 
 // Neither a suite without repeats nor a run that has enough of them gets the advice to repeat.

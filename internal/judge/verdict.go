@@ -128,7 +128,7 @@ func (d *drive) mayBeHost(v record.Judgement, now time.Time) bool {
 	return len(physical) >= minVoters // with fewer, a host is never judged
 }
 
-// verdict returns the verdict on a drive as of now.
+// verdict returns the current verdict on a drive.
 func (d *drive) verdict(now time.Time) record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}
 	for _, s := range d.sources {
@@ -287,7 +287,7 @@ func (s *source) degradedFrom(x record.Drift) float64 {
 	return degradedRatio
 }
 
-// add adds the evidence of a source for a state: the worst state, the earliest onset of each witness and all witnesses count. A ratio of now is
+// add adds the evidence of a source for a state: the worst state, the earliest onset of each witness and all witnesses count. A current ratio is
 // worth more than a greater one that nothing has confirmed lately; unjudged says why nothing has.
 func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record.Ratio, since time.Time, unjudged *record.WhyUnjudged) {
 	if !slices.Contains(v.Witnesses, s.witness()) && state != record.Watch {

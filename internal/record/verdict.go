@@ -89,7 +89,7 @@ type Judgement struct {
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
 }
 
-// RatioNow returns Ratio if it is of now, else zero. While a verdict is held, it is that of the time when there was evidence.
+// RatioNow returns Ratio if it is current, else zero. While a verdict is held, it is that of the time when there was evidence.
 func (v Judgement) RatioNow() Ratio {
 	if v.Unjudged != nil || v.Held {
 		return Ratio{}
