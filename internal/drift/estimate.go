@@ -118,7 +118,7 @@ func (t *Tracker) underWay() (u underWay) {
 }
 
 // now returns the shift of statistic i to show: over the last hour that was compared or, for a drift, since its
-// onset, but over at most the last three hours. The block under way counts.
+// onset, but over at most recentBlocks. The block under way counts.
 func (t *Tracker) now(i int, open underWay) estimate {
 	v := &t.verdicts[i]
 	drifts := v.found() || v.State == record.Suspect

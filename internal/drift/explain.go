@@ -20,7 +20,7 @@ type Explanation struct {
 	// Work is what others ask of the device now; nil while that is not known.
 	Work       *WorkExplained         `json:"work,omitempty"`
 	Statistics []StatisticExplanation `json:"statistics"`
-	Recent     []Block                `json:"recent"` // at most three hours, the last one last
+	Recent     []Block                `json:"recent"` // at most recentBlocks, the last one last
 	Effect     *record.Effect         `json:"effect,omitempty"`
 	Earlier    []record.Effect        `json:"earlier_effects,omitempty"` // as in record.ProbeStatus
 	Notes      []Note                 `json:"notes,omitempty"`

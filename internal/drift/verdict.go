@@ -63,7 +63,7 @@ type judged struct {
 }
 
 const (
-	// recentBlocks is how many blocks are kept to estimate a shift and its onset: three hours.
+	// recentBlocks is how many blocks are kept to estimate a shift and its onset: three hours, and more where rounds are rare.
 	recentBlocks = 36
 	// shownBlocks is how many blocks the ratio covers while nothing happens: the last hour.
 	shownBlocks = 12
