@@ -42,6 +42,19 @@ func (s State) Accepted(at time.Time) (Note, bool) {
 	return notes[len(notes)-1], true
 }
 
+// AcceptedAt returns when an operator last accepted a level, under whatever conditions; zero when nobody did.
+func (t *Tracker) AcceptedAt() time.Time {
+	var last time.Time
+	for _, e := range t.epochs {
+		for _, n := range e.Notes {
+			if len(n.Ratios)+len(n.SlowShares) > 0 && n.Time.After(last) {
+				last = n.Time
+			}
+		}
+	}
+	return last
+}
+
 // Accept returns s with the current level as the normal one for every statistic that has regressed or improved, and
 // with a note that says which levels and why. The known noise and load effects stay, so the device is judged again at
 // once. If the baseline has followed changes of conditions to a slower level, that is accepted, too.

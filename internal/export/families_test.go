@@ -141,6 +141,8 @@ func verdictMovements(later time.Time) []movement {
 		ofDrive("what changed when the drive got slower", func(v *record.Judgement) {
 			v.Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}
 		}, "ssdprobe_drive_health_attribution_info"),
+		ofDrive("somebody accepted its level", func(v *record.Judgement) { v.Accepted = later }, "ssdprobe_drive_accepted_timestamp_seconds"),
+		moves("somebody accepted what the host does", func(s *record.Snapshot) { s.Host.Accepted = later }, "ssdprobe_host_accepted_timestamp_seconds"),
 		moves("the host is well", func(s *record.Snapshot) { s.Host = &record.Judgement{Verdict: record.Healthy} }, host[0], host[1]),
 		moves("the host cannot be judged for another reason", func(s *record.Snapshot) {
 			s.Host = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonLearning}}

@@ -51,6 +51,8 @@ func healthFamilies() []family[record.TargetStatus] {
 					emitChanges(emit, v.Attribution)
 				}
 			}),
+		acceptedFamily("ssdprobe_drive_accepted_timestamp_seconds", "Time when somebody last accepted a level of the drive as normal (drift accept), in seconds since 1970. "+
+			"Absent if nobody did since its baseline was learned or reset.", judged),
 	}, slowerFamilies("ssdprobe_drive_health_slower_ratio",
 		"How many times slower the drive is than before or than its peers, by its worst witness. Absent if its verdict is healthy or unknown, if it only stalls, fails I/Os or has more slow rounds than before, if nothing was compared for an hour, or while a verdict is only held.",
 		judged)...)
@@ -86,6 +88,8 @@ func hostFamilies() []family[record.Snapshot] {
 					emit(1, string(v.Verdict), "", "", string(v.Unjudged.Reason))
 				}
 			}),
+		acceptedFamily("ssdprobe_host_accepted_timestamp_seconds", "Time when somebody last accepted as normal how slow the host makes its drives (drift accept --host), in seconds since 1970. "+
+			"Absent if nobody did.", judged),
 		sinceFamily("ssdprobe_host_health_since_timestamp_seconds", "Estimated time when the host became slower, in seconds since 1970. Absent unless its verdict is "+suspects+".", judged),
 	}, slowerFamilies("ssdprobe_host_health_slower_ratio", "How many times slower than before the host makes its drives. Absent unless its verdict is "+suspects+", and if nothing was compared for an hour.", judged)...)
 }
@@ -113,6 +117,11 @@ func sinceFamily[T any](name, help string, judged func(T) record.Judgement) fami
 		at, known := moment(v.Since)
 		return at, known && v.Verdict.Suspects()
 	})
+}
+
+// acceptedFamily returns the family of when a level was last accepted.
+func acceptedFamily[T any](name, help string, judged func(T) record.Judgement) family[T] {
+	return single(name, gauge, help, func(t T) (float64, bool) { return moment(judged(t).Accepted) })
 }
 
 func emitState(emit emit, now record.DriveVerdict) {

@@ -23,9 +23,10 @@ func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
 	s.Targets[0].Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonLoad, Since: recordtest.Now()}}
 	s.Targets[0].Probes[0].UnjudgedBlocks = 14
 	s.Targets[0].Traffic.Last.CoarseTimes = true
+	s.Targets[1].Verdict.Accepted = recordtest.Now()
 	s.Targets[1].Verdict.Attribution = s.Targets[0].Probes[0].Effect.Changes
 	s.Controllers[0].Health.SelfTests[0].Failed = true
-	s.Host = &record.Judgement{Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.3, Lower: 1.2, Upper: 1.4}, Since: recordtest.Now()}
+	s.Host = &record.Judgement{Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.3, Lower: 1.2, Upper: 1.4}, Since: recordtest.Now(), Accepted: recordtest.Now()}
 	few := record.Histogram{{Latency: time.Second, Count: 500}}
 	steps := s.Targets[1].Runs[0].Last.Steps
 	steps[0].Read.Latency, steps[1].Write.Latency = few, few

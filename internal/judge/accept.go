@@ -97,6 +97,27 @@ func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]
 	return notes, nil
 }
 
+// acceptedAt returns when an operator last accepted a level of the drive, beside its past or its peers; zero when nobody did.
+func (d *drive) acceptedAt() time.Time {
+	var last time.Time
+	for _, s := range d.sources {
+		last = later(last, s.tracker.AcceptedAt())
+		for _, l := range s.levels {
+			if l.accepted != nil {
+				last = later(last, l.accepted.Time)
+			}
+		}
+	}
+	return last
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // AcceptHost accepts as normal how much slower the drives of the node got together. It returns the accepted levels by
 // source, "read-4k", and those of hard disks as "read-4k of hard disks". Errors: drift.ErrNothingToAccept and drift.ErrMoving; nothing is accepted then.
 func (n *Node) AcceptHost(text string, now time.Time) (map[string]drift.Note, error) {

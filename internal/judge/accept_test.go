@@ -38,6 +38,9 @@ func TestALevelBesideThePeersIsAccepted(t *testing.T) {
 
 	notes, err := m.node.AcceptLevels("d04", "read-4k", "the slow slot", m.now())
 	require.NoError(t, err)
+	accepted := m.now()
+	assert.Equal(t, accepted, m.verdict("d04").Accepted)
+	assert.Zero(t, m.verdict("d03").Accepted)
 	require.Contains(t, notes, "read-4k")
 	assert.InDelta(t, 1.4, notes["read-4k"].Ratios[record.LatencyP50], 0.05)
 	assert.NotContains(t, notes, judge.Traffic, "one source was asked for")
@@ -158,6 +161,7 @@ func TestTheLevelOfAHostIsAccepted(t *testing.T) {
 			notes, err := m.node.AcceptHost("powersave is wanted here", m.now())
 			require.NoError(t, err)
 			assert.InDelta(t, 1.3, notes["read-4k"].Ratios[record.LatencyP50], 0.03)
+			assert.Equal(t, m.now(), m.node.Host().Accepted)
 			_, err = m.node.AcceptHost("again", m.now())
 			require.ErrorIs(t, err, drift.ErrNothingToAccept)
 			m.run(time.Hour, slow)

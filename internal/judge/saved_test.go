@@ -292,6 +292,7 @@ func TestABaselineThatChangedMeanwhile(t *testing.T) {
 	m.restartFrom(state)
 	m.events = m.node.Advance(m.now())
 	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict)
+	assert.Equal(t, m.now().UTC(), m.verdict("d01").Accepted)
 	days := map[string]judge.Day{}
 	for _, d := range m.node.State(m.now()).Drives {
 		days[d.ID] = d.Sources["read-4k"].Day

@@ -15,6 +15,9 @@ func (n *Node) Host() record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeHost}
 	unknown, known := &record.WhyUnjudged{Reason: record.ReasonFewDrives}, false
 	for _, g := range n.groups {
+		if g.host != nil {
+			v.Accepted = later(v.Accepted, g.host.AcceptedAt())
+		}
 		switch {
 		case len(g.members) == 0:
 		case g.host != nil && g.host.Known(n.now) && g.confirmed(n.now):

@@ -317,6 +317,7 @@ func (n *Node) Verdict(id string) (record.Judgement, bool) {
 		return record.Judgement{}, false
 	}
 	v := d.told
+	v.Accepted = d.acceptedAt()
 	v.Witnesses, v.ThanBefore, v.Attribution, v.Onsets = slices.Clone(v.Witnesses), slices.Clone(v.ThanBefore), slices.Clone(v.Attribution), maps.Clone(v.Onsets)
 	return v, true
 }

@@ -87,6 +87,8 @@ type Judgement struct {
 	// Unjudged says why the verdict is unknown or, for a drive or host that is slow, why nothing has confirmed Ratio for an
 	// hour; nil when something has.
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
+	// Accepted is when an operator last accepted a level as normal (drift accept); zero when nobody did.
+	Accepted time.Time `json:"accepted,omitzero"`
 }
 
 // RatioNow returns Ratio if it is current, else zero. While a verdict is held, it is that of the time when there was evidence.

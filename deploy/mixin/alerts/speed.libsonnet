@@ -120,7 +120,7 @@ function(config) {
       alert: 'SsdprobeDriveSlowerThanPeers',
       // Six hours, so that a nightly job raises nothing. If the node itself finds the drive slow, compared
       // with its past or with the other drives there, another alert fires within minutes. This one is then
-      // silent, so that one drive has one alert.
+      // silent, so that one drive has one alert. So it is when somebody has accepted the level of the drive.
       expr: |||
         max by (cluster, job, instance, device, id, model, firmware) (
             device:ssdprobe_probe_level_seconds:excess
@@ -128,6 +128,7 @@ function(config) {
             model:ssdprobe_probe_level_seconds:limit
         )
         unless on (cluster, job, instance, id) ssdprobe_drive_health{state=~"degraded|severe"} == 1
+        unless on (cluster, job, instance, id) ssdprobe_drive_accepted_timestamp_seconds
       |||,
       'for': '6h',
       keep_firing_for: '10m',
@@ -169,6 +170,7 @@ function(config) {
             instance:ssdprobe_probe_level_seconds:count >= 3
         )
         unless on (cluster, job, instance) ssdprobe_host_health{state=~"degraded|severe"} == 1
+        unless on (cluster, job, instance) ssdprobe_host_accepted_timestamp_seconds
       |||,
       'for': '6h',
       keep_firing_for: '10m',
