@@ -364,9 +364,11 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 	}
 	var events []Event
 	e := epoch{Conditions: conditions, Started: now, names: t.names}
+	var left epoch
 	inherits := false
 	if len(t.epochs) > 0 {
 		current := t.current()
+		left = *current
 		previous := current.Conditions
 		changes := previous.Changes(conditions)
 		events = []Event{{Time: now, Changes: changes}}
@@ -390,6 +392,8 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 	switch {
 	case inherits:
 		t.open = openBlock{} // part of it was before the change
+	case e.learned() && left.learned() && t.flips(now):
+		t.carryOver(&left)
 	case e.learned():
 		t.goOn(now)
 	default:

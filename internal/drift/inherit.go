@@ -62,6 +62,42 @@ func (t *Tracker) goOn(now time.Time) {
 	t.prepare()
 }
 
+// flips reports whether conditions changed once more within the last hour.
+func (t *Tracker) flips(now time.Time) bool {
+	n := len(t.changes)
+	return n > 1 && now.Sub(t.changes[n-2].Time).Abs() <= attributable
+}
+
+// carryOver continues in an epoch that was known before, like goOn. It keeps what was seen in the epoch that was left: how much
+// slower than normal under its conditions. If conditions come and go, as those of a link that is retrained again and again, there
+// may be no block, nor enough of them, under either.
+func (t *Tracker) carryOver(left *epoch) {
+	e := t.current()
+	move := func(s *Shifts, load int) {
+		for i := range t.names {
+			from, to := &left.Baseline.Of[i], &e.Baseline.Of[i]
+			switch {
+			case !s[i].Known():
+			case from.learned() && to.learned():
+				s[i] += to.Curve.at(load) - from.Curve.at(load)
+			default:
+				s[i] = missing
+			}
+		}
+	}
+	for _, points := range [][]point{t.open.Points, t.latest} {
+		for k := range points {
+			move(&points[k].Shifts, points[k].Load)
+		}
+	}
+	for k := range t.closed {
+		b := &t.closed[k]
+		move(&b.Level, b.Load)
+		move(&b.Worst, b.Load)
+	}
+	t.prepare()
+}
+
 // prove takes a block of an epoch with an inherited baseline. After the last block that is needed it returns the
 // effect of the change of conditions.
 func (t *Tracker) prove(j judged, now time.Time) *record.Effect {

@@ -106,6 +106,36 @@ func TestConditionsThatFlipForMomentsRepeatNothing(t *testing.T) {
 	assert.Equal(t, record.Regressed, h.p50().State)
 }
 
+// A link that is retrained again and again, or a governor that a job sets, must not hide that the drive became slower: both sets are
+// well known, and evidence under one counts under the other.
+func TestConditionsThatFlipBetweenKnownSetsHideNothing(t *testing.T) {
+	a, b := record.Conditions{Governor: "performance"}, record.Conditions{Governor: "powersave"}
+	for name, effect := range map[string]float64{"no effect": 1, "an effect": 1.3} {
+		for _, each := range []time.Duration{time.Minute, 4 * time.Minute, 15 * time.Minute, 50 * time.Minute} {
+			t.Run(name+" each "+each.String(), func(t *testing.T) {
+				h := newHistory(t)
+				h.run(day+12*time.Hour, 1, a)
+				h.run(day+12*time.Hour, effect, b)
+				flip := func(d time.Duration, slower float64) (alarms int) {
+					for range int(d / (2 * each)) {
+						for _, e := range append(h.run(each, slower, a), h.run(each, slower*effect, b)...) {
+							if e.To == record.Regressed && e.Statistic == record.LatencyP50 {
+								alarms++
+							}
+						}
+					}
+					return alarms
+				}
+				assert.Zero(t, flip(day, 1), "nothing happened")
+				assert.Equal(t, 1, flip(6*time.Hour, 1.3), "found once, and not repeated")
+				assert.Equal(t, record.Regressed, h.p50().State)
+				assert.Zero(t, flip(6*time.Hour, 1))
+				assert.Equal(t, record.Stable, h.p50().State, "it recovered")
+			})
+		}
+	}
+}
+
 func TestAnInheritedBaselineSurvivesARestart(t *testing.T) {
 	h := newHistory(t)
 	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.1"})
