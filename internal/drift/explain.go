@@ -20,10 +20,13 @@ type Explanation struct {
 	// Work is what others ask of the device now; nil while that is not known.
 	Work       *WorkExplained         `json:"work,omitempty"`
 	Statistics []StatisticExplanation `json:"statistics"`
-	Recent     []Block                `json:"recent"` // at most recentBlocks, the last one last
-	Effect     *record.Effect         `json:"effect,omitempty"`
-	Earlier    []record.Effect        `json:"earlier_effects,omitempty"` // as in record.ProbeStatus
-	Notes      []Note                 `json:"notes,omitempty"`
+	// Recent are the last blocks, at most 36 of them, the last one last. BlockLength is how long a block takes now: from five
+	// minutes to an hour, as rounds may be rare.
+	Recent      []Block         `json:"recent"`
+	BlockLength time.Duration   `json:"block_length_ns"`
+	Effect      *record.Effect  `json:"effect,omitempty"`
+	Earlier     []record.Effect `json:"earlier_effects,omitempty"` // as in record.ProbeStatus
+	Notes       []Note          `json:"notes,omitempty"`
 }
 
 // StatisticExplanation is what is behind the state of one statistic.
@@ -103,7 +106,7 @@ func (t *Tracker) LastBlock() (Block, bool) {
 
 // Explain returns why the states are what they are at a time.
 func (t *Tracker) Explain(now time.Time) Explanation {
-	out := Explanation{}
+	out := Explanation{BlockLength: time.Duration(t.Slots()) * blockLength}
 	for _, d := range t.DriftAt(now) {
 		out.Statistics = append(out.Statistics, StatisticExplanation{Drift: d})
 	}

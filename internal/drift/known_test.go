@@ -146,6 +146,7 @@ func TestRareRoundsAreStaleAfterTwoBlocksOfThem(t *testing.T) {
 	}
 	block, ok := h.track.LastBlock()
 	require.True(t, ok)
+	assert.Equal(t, time.Hour, h.track.Explain(h.now()).BlockLength)
 	over := block.Time.Add(time.Hour).Sub(h.now())
 	assert.Equal(t, record.Stable, h.after(over + 110*time.Minute)[0].State)
 	assert.Equal(t, record.Unknown, h.after(over + 130*time.Minute)[0].State)

@@ -63,7 +63,7 @@ type judged struct {
 }
 
 const (
-	// recentBlocks is how many blocks are kept to estimate a shift and its onset: three hours, and more where rounds are rare.
+	// recentBlocks is how many blocks are kept to estimate a shift and its onset: three hours where a block takes five minutes.
 	recentBlocks = 36
 	// shownBlocks is how many blocks the ratio covers while nothing happens: the last hour.
 	shownBlocks = 12

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// plotSpan is the shortest time that a plot covers; blockSpan is the length of a block.
-	plotSpan, blockSpan = 3 * time.Hour, 5 * time.Minute
-	// plotGap is the distance beyond which blocks are not joined by a line.
-	plotGap = 3 * blockSpan
+	// plotSpan is the shortest time that a plot covers.
+	plotSpan = 3 * time.Hour
+	// plotGap is the distance, in blocks, beyond which two are not joined by a line.
+	plotGap = 3
 	// plotLeast keeps noise from filling the plot: the axis covers at least this factor slower and faster.
 	plotLeast = 1.1
 )
@@ -45,7 +45,7 @@ func newPlot(x drift.Explanation) *plot.Plot {
 	if len(x.Recent) == 0 {
 		return nil
 	}
-	until := x.Recent[len(x.Recent)-1].Time.Add(blockSpan)
+	until := x.Recent[len(x.Recent)-1].Time.Add(x.BlockLength)
 	from := until.Add(-plotSpan)
 	if first := x.Recent[0].Time; first.Before(from) {
 		from = first
@@ -56,7 +56,7 @@ func newPlot(x drift.Explanation) *plot.Plot {
 		Y: plot.Axis{
 			Label: s.Statistic.Short() + ", times", Scale: plot.Log10, Format: units.Ratio, Room: &plot.Room{From: 1 / plotLeast, To: plotLeast},
 		},
-		Series: series(x.Recent, i),
+		Series: series(x, i),
 		Marks:  []plot.Mark{{Y: new(1.0), Label: "baseline"}},
 	}
 	low, high := x.Recent[0].Ratios[i], x.Recent[0].Ratios[i]
@@ -80,19 +80,19 @@ func newPlot(x drift.Explanation) *plot.Plot {
 	return p
 }
 
-// series returns the blocks as lines between neighbours, points for those without neighbours, and marks on those with
+// series returns the recent blocks as lines between neighbours, points for those without neighbours, and marks on those with
 // a slow round.
-func series(blocks []drift.Block, i int) []plot.Series {
+func series(x drift.Explanation, i int) []plot.Series {
 	var points []plot.Point
 	slow := plot.Series{Name: "blocks with a slow round", Shape: plot.Points, Colour: 5}
-	for _, b := range blocks {
-		p := plot.Point{X: plot.Seconds(b.Time.Add(blockSpan / 2)), Y: b.Ratios[i]}
+	for _, b := range x.Recent {
+		p := plot.Point{X: plot.Seconds(b.Time.Add(x.BlockLength / 2)), Y: b.Ratios[i]}
 		points = append(points, p)
 		if b.Slow[i] {
 			slow.Points = append(slow.Points, p)
 		}
 	}
-	all := apart("", 1, points, plotGap.Seconds())
+	all := apart("", 1, points, (plotGap * x.BlockLength).Seconds())
 	if len(slow.Points) > 0 {
 		all = append(all, slow)
 	}
