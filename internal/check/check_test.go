@@ -59,6 +59,11 @@ func TestTheWorstDecides(t *testing.T) {
 	untold := node(fine)
 	untold.Collectors = []record.CollectorStatus{{Collector: "kubernetes", Error: "forbidden"}}
 	newer := node(record.DriveVerdict("burning"))
+	partly := node(fine, fine, watch, severe)
+	for i := range partly.Targets {
+		partly.Targets[i].Probes = []record.ProbeStatus{{Drift: []record.Drift{{State: record.Waiting}}}}
+	}
+	partly.Targets[1].Probes[0].Last = &record.Measurement{Outcome: record.OutcomeTimeout}
 	nobody := node(fine)
 	nobody.Targets[0].Verdict = nil
 	for name, c := range map[string]struct {
@@ -70,6 +75,7 @@ func TestTheWorstDecides(t *testing.T) {
 		"healthy":                {node(fine, fine), nil, 0, 0, "healthy: 2 drives on stor-07"},
 		"one":                    {node(fine), nil, 0, 0, "healthy: 1 drive on stor-07"},
 		"a suspicion":            {node(fine, watch), nil, 0, 0, "healthy: 2 drives on stor-07; 1 on watch"},
+		"not judged in full":     {partly, nil, 2, 1, "severe: nvme3n1 is severe" + slow + "; 4 drives on stor-07; 1 on watch; 1 hung; 1 partly judged"},
 		"degraded":               {node(fine, degraded, unknown), nil, 1, 1, "degraded: nvme1n1 is degraded" + slow + "; nvme2n1 is unknown: the baseline is being learned; 3 drives on stor-07"},
 		"severe":                 {node(fine, degraded, severe), nil, 2, 1, "severe: nvme2n1 is severe" + slow + "; nvme1n1 is degraded" + slow + "; 3 drives on stor-07"},
 		"unknown":                {node(fine, unknown), nil, 3, 2, "unknown: nvme1n1 is unknown: the baseline is being learned; 2 drives on stor-07"},
@@ -127,7 +133,7 @@ func TestNagios(t *testing.T) {
 func TestJSON(t *testing.T) {
 	assert.JSONEq(t, `{
 		"time": "2026-11-22T12:00:00Z", "node": "stor-07", "verdict": "unknown", "reasons": ["nvme0n1 is unknown: the baseline is being learned"],
-		"drives": [{"target_id": "eui.nvme0n1", "path": "/dev/nvme0n1", "device": "nvme0n1", "verdict": {"verdict": "unknown", "scope": "drive", "unjudged": {"reason": "learning"}}}]
+		"drives": [{"target_id": "eui.nvme0n1", "path": "/dev/nvme0n1", "device": "nvme0n1", "state": "unknown", "verdict": {"verdict": "unknown", "scope": "drive", "unjudged": {"reason": "learning"}}}]
 	}`, check.JSON.Line(check.Of(node(unknown), nil)))
 	assert.JSONEq(t, `{"time": "2026-11-22T12:00:00Z", "node": "", "verdict": "unknown", "reasons": ["x"], "drives": []}`, check.JSON.Line(check.Unknown("", "x", now)))
 	var back check.Result

@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,6 +81,11 @@ func (r Result) words() string {
 	}
 	if n := r.count(record.Watch); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d on watch", n))
+	}
+	for _, state := range slices.Backward(finding.States()) {
+		if n := r.despite(state); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
 	}
 	if !r.LastRound.IsZero() {
 		parts = append(parts, "no daemon answers, so this is what was stored last; the last round was "+units.Ago(r.LastRound, r.Time))

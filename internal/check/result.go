@@ -28,6 +28,7 @@ type Drive struct {
 	TargetID string           `json:"target_id"`
 	Path     string           `json:"path"`
 	Device   string           `json:"device,omitempty"`
+	State    finding.State    `json:"state"`
 	Verdict  record.Judgement `json:"verdict"`
 }
 
@@ -46,7 +47,7 @@ func Of(s record.Snapshot, ids []string) Result {
 		if len(ids) > 0 && !slices.Contains(ids, h.TargetID) {
 			continue
 		}
-		d := Drive{TargetID: h.TargetID, Path: h.Path, Device: h.Device, Verdict: h.Judgement}
+		d := Drive{TargetID: h.TargetID, Path: h.Path, Device: h.Device, State: h.State, Verdict: h.Judgement}
 		r.Drives = append(r.Drives, d)
 		r.add(d.Name(), d.Verdict)
 	}
@@ -104,6 +105,17 @@ func (r Result) count(v record.DriveVerdict) int {
 	n := 0
 	for _, d := range r.Drives {
 		if d.Verdict.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// despite returns how many drives are in a state that is worse than their verdict, which counts as healthy.
+func (r Result) despite(state finding.State) int {
+	n := 0
+	for _, d := range r.Drives {
+		if v := d.Verdict.Verdict; d.State == state && state != finding.State(v) && countsAs(v) == record.Healthy {
 			n++
 		}
 	}

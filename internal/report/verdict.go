@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,19 @@ func DriveVerdict(v record.Judgement) string {
 		return string(v.Verdict) + ": " + detail
 	}
 	return string(v.Verdict)
+}
+
+// DriveState returns the state of a drive in words: "degraded: 40 % slower (36 to 44 %) than its 11 peers, since …", "hung".
+func DriveState(h finding.Health) string {
+	if detail := stateDetail(h); detail != "" {
+		return string(h.State) + ": " + detail
+	}
+	return string(h.State)
+}
+
+// stateDetail returns what the state of a drive is based on; empty when only its findings say that, or nothing is wrong.
+func stateDetail(h finding.Health) string {
+	return cmp.Or(h.Partly, VerdictDetail(h.Judgement, units.Time))
 }
 
 // VerdictDetail returns what a verdict is based on; empty when nothing is wrong. moment writes times.
@@ -129,7 +143,7 @@ func peersText(v record.Judgement) string {
 func healthBlocks(s record.Snapshot) []document.Block {
 	t := document.Table{Names: []string{"drive", "verdict", ""}, Align: "lll"}
 	for _, h := range finding.HealthOf(s) {
-		t.Add(h.Path, string(h.Verdict), VerdictDetail(h.Judgement, units.Time))
+		t.Add(h.Path, string(h.State), stateDetail(h))
 	}
 	if len(t.Rows) == 0 {
 		return nil

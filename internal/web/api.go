@@ -16,6 +16,8 @@ type status struct {
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 	Ready   bool      `json:"ready"`
+	// Summary says how the node is, as on the status page: "1 critical, 2 warnings".
+	Summary string `json:"summary"`
 	// Findings has the worst first; empty when all is well.
 	Findings   []finding.Finding        `json:"findings"`
 	Targets    int                      `json:"targets"`
@@ -25,9 +27,11 @@ type status struct {
 }
 
 func newStatus(s record.Snapshot, version string) status {
+	found := finding.Of(s)
+	summary, _ := finding.Summary(s, found)
 	answer := status{
 		Time: s.Time, Node: s.Node, Version: version, Started: s.Started, Ready: s.NotReady == "",
-		Findings: finding.Of(s), Targets: len(s.Targets), Ignored: len(s.Ignored),
+		Summary: summary, Findings: found, Targets: len(s.Targets), Ignored: len(s.Ignored),
 		Collectors: append([]record.CollectorStatus{}, s.Collectors...),
 	}
 	for _, t := range s.Targets {
@@ -46,7 +50,7 @@ type health struct {
 	Drives []driveHealth     `json:"drives"`
 }
 
-// driveHealth is the verdict on a drive, also as text.
+// driveHealth is the health of a drive, also as text.
 type driveHealth struct {
 	finding.Health
 	Text string `json:"text"`
@@ -55,7 +59,7 @@ type driveHealth struct {
 func newHealth(s record.Snapshot) health {
 	answer := health{Time: s.Time, Node: s.Node, Host: s.Host, Drives: []driveHealth{}}
 	for _, h := range finding.HealthOf(s) {
-		answer.Drives = append(answer.Drives, driveHealth{h, report.DriveVerdict(h.Judgement)})
+		answer.Drives = append(answer.Drives, driveHealth{h, report.DriveState(h)})
 	}
 	return answer
 }

@@ -30,7 +30,7 @@ func TestAPIOfNothing(t *testing.T) {
 	const head = `"time": "2026-05-04T13:02:11.25Z", "node": "stor-07"`
 	for path, want := range map[string]string{
 		"status": `{` + head + `, "version": "1.2.3", "started": "2026-05-04T13:02:11.25Z", "ready": true,
-			"findings": [], "targets": 0, "probes": 0, "ignored": 0, "collectors": []}`,
+			"summary": "nothing is watched", "findings": [], "targets": 0, "probes": 0, "ignored": 0, "collectors": []}`,
 		"health":    `{` + head + `, "drives": []}`,
 		"devices":   `{` + head + `, "targets": [], "ignored": []}`,
 		"drift":     `{` + head + `, "drift": [], "effects": []}`,

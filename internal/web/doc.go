@@ -11,7 +11,7 @@
 //	GET /-/healthy              200 as long as the process answers
 //	GET /-/ready                200 with a list of what is not watched, or 503 with the reason, as text
 //	GET /api/v1/status          the findings, the worst first, and what is watched
-//	GET /api/v1/health          the verdict on each drive, the worst first, and on the host
+//	GET /api/v1/health          the state and the verdict of each drive, the worst first, and the verdict on the host
 //	GET /api/v1/devices         every target with its probes, and the devices that are not watched
 //	GET /api/v1/devices/{id}    one target with its complete latency histograms
 //	GET /api/v1/drift           one row per target, probe and statistic

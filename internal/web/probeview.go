@@ -91,7 +91,9 @@ func newProbeView(p record.ProbeStatus, unavailable, held bool, now time.Time) p
 // stateBadge returns the worst state of any of the probe's statistics.
 func stateBadge(p record.ProbeStatus, held bool, now time.Time) badge {
 	if since, hung := p.HungSince(now); hung {
-		return hungBadge(held, since, now)
+		b := newBadge(finding.StateOfHung(held))
+		b.Since = at(since, now)
+		return b
 	}
 	// Unknown is worse than well: the badge may be green only when all statistics are known to be well.
 	for _, state := range []record.DriftState{
@@ -100,7 +102,7 @@ func stateBadge(p record.ProbeStatus, held bool, now time.Time) badge {
 		if in, since := finding.InState(p.Drift, state); len(in) > 0 {
 			text := string(state)
 			if !state.Judged() && len(in) < len(p.Drift) {
-				text = "partly judged"
+				text = string(finding.StatePartly)
 			}
 			return badge{Tone: stateTone(state), Text: text, Since: at(since, now)}
 		}
@@ -109,11 +111,6 @@ func stateBadge(p record.ProbeStatus, held bool, now time.Time) badge {
 		return badge{Tone: toneQuiet, Text: string(record.Learning)}
 	}
 	return badge{Tone: toneQuiet, Text: "not compared"}
-}
-
-// judged reports whether all statistics are judged.
-func judged(drifts []record.Drift) bool {
-	return len(drifts) > 0 && !slices.ContainsFunc(drifts, func(d record.Drift) bool { return !d.State.Judged() })
 }
 
 func stateTone(s record.DriftState) tone {

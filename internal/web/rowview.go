@@ -30,8 +30,6 @@ type rowView struct {
 	Day template.HTML
 	// Traffic is the I/O that applications request from the drive.
 	Traffic string
-	// Judged is true when the target and all of its statistics are judged.
-	Judged bool
 }
 
 // cellView is one figure. Doubt says why it may be wrong.
@@ -42,30 +40,26 @@ func newRowViews(s record.Snapshot, histories func(id string) (*history.History,
 	var rows []rowView
 	for _, h := range finding.HealthOf(s) {
 		i := slices.IndexFunc(s.Targets, func(t record.TargetStatus) bool { return t.ID == h.TargetID })
-		row := newRowView(s.Targets[i], s.Time)
+		row := newRowView(s.Targets[i], h, s.Time)
 		if past, ok := histories(h.TargetID); ok {
 			row.Day = spark(past, row.Of, s.Time)
 		}
 		rows = append(rows, row)
 	}
-	// What hangs or cannot be probed has no verdict, and is worse than a suspicion.
-	slices.SortStableFunc(rows, func(a, b rowView) int { return cmp.Compare(a.State.Tone.rank(), b.State.Tone.rank()) })
 	return rows
 }
 
-func newRowView(t record.TargetStatus, now time.Time) rowView {
-	j := t.Judged()
+func newRowView(t record.TargetStatus, h finding.Health, now time.Time) rowView {
 	r := rowView{
-		ID: t.ID, Path: t.Path, About: onDevice(t, about(t.Device)), State: stateOf(t, now),
+		ID: t.ID, Path: t.Path, About: onDevice(t, about(t.Device)), State: newBadge(h.State),
 		Traffic: trafficText(t.Traffic),
 	}
-	r.Judged = r.State.Tone != toneQuiet && judgedInFull(t)
-	if why := whyNotHealthy(j, now); r.State.Tone == toneQuiet {
-		r.Unjudged = cmp.Or(why, whyPartlyJudged(t))
+	if why := whyNotHealthy(h.Judgement, now); h.State.Grade() == finding.Unknown {
+		r.Unjudged = cmp.Or(why, h.Partly)
 	} else {
 		r.Why = why
 	}
-	if now := j.RatioNow().Ratio; now > 0 {
+	if now := h.RatioNow().Ratio; now > 0 {
 		r.Slower = units.Ratio(now)
 	}
 	if len(t.Probes) == 0 {
@@ -82,24 +76,6 @@ func newRowView(t record.TargetStatus, now time.Time) rowView {
 	}
 	r.P50, r.P99, r.IOPS = cell(record.LatencyP50), cell(record.LatencyP99), cell(record.IOPS)
 	return r
-}
-
-// whyPartlyJudged returns why statistics of a target are not judged; empty when all are. The page of the target names them, with
-// details, which would keep drives from sharing a note.
-func whyPartlyJudged(t record.TargetStatus) string {
-	var reasons []string
-	for _, p := range t.Probes {
-		for _, d := range p.Drift {
-			if d.State.Judged() || d.Unjudged == nil {
-				continue
-			}
-			if why := d.Unjudged.Reason.Words(); !slices.Contains(reasons, why) {
-				reasons = append(reasons, why)
-			}
-		}
-	}
-	slices.Sort(reasons) // equal ones have one note
-	return strings.Join(reasons, ", and ")
 }
 
 // noteView is what many rows may have in common, and the drives that it is about.

@@ -6,10 +6,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/check"
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
@@ -77,4 +79,58 @@ func TestAllThatShowFindingsShowTheSame(t *testing.T) {
 			}
 		}
 	}
+}
+
+// They also show the same drives in the same states, in the same order: the worst first.
+func TestAllThatShowStatesShowTheSame(t *testing.T) {
+	now := recordtest.Now()
+	target := func(name string, v record.DriveVerdict) record.TargetStatus {
+		p := record.ProbeStatus{Probe: record.Probe{Timeout: time.Second}, Drift: []record.Drift{{State: record.Stable}}}
+		return record.TargetStatus{
+			ID: "name:" + name, Path: "/dev/" + name, Device: record.Device{ID: "name:" + name, Name: name}, Probes: []record.ProbeStatus{p},
+			Verdict: &record.Judgement{Verdict: v},
+		}
+	}
+	hung, partly, gone := target("sda", record.Healthy), target("sdb", record.Healthy), target("sdc", record.Unjudged)
+	hung.Probes[0].InflightSince = now.Add(-time.Hour)
+	partly.Probes[0].Drift = append(partly.Probes[0].Drift, record.Drift{State: record.Waiting, Unjudged: &record.WhyUnjudged{Reason: record.ReasonFirstDay}})
+	gone.Problem = "no medium found"
+	held := target("sdd", record.Watch)
+	held.Probes[0].InflightSince, held.Traffic = now.Add(-time.Hour), &record.TrafficStatus{HeldBack: &record.HeldBack{Since: now}}
+	s := record.Snapshot{Time: now, Node: "stor-07", Targets: []record.TargetStatus{
+		target("sde", record.Healthy), held, target("sdf", record.Watch), partly, target("sdg", record.Unjudged), gone, target("sdh", record.Degraded), hung,
+		target("sdi", record.Severe),
+	}}
+	want := [][2]string{
+		{"sda", "hung"}, {"sdi", "severe"}, {"sdh", "degraded"}, {"sdc", "not probed"}, {"sdd", "held back"}, {"sdf", "watch"}, {"sdg", "unknown"},
+		{"sdb", "partly judged"}, {"sde", "healthy"},
+	}
+	o := options()
+	o.Snapshot = func() record.Snapshot { return s }
+	server := serve(t, o)
+
+	shown := map[string][][2]string{}
+	page := get(t, server.URL+"/").body
+	for _, row := range regexp.MustCompile(`(?s)<bdi>/dev/(\w+)</bdi></a>.*?<span class="badge \w+">([\w ]+)</span>`).FindAllStringSubmatch(page, -1) {
+		shown["page"] = append(shown["page"], [2]string{row[1], row[2]})
+	}
+	answer := decode[struct {
+		Drives []struct{ Device, State, Text string }
+	}](t, get(t, server.URL+"/api/v1/health"))
+	for _, d := range answer.Drives {
+		shown["API"] = append(shown["API"], [2]string{d.Device, d.State})
+		assert.True(t, strings.HasPrefix(d.Text, d.State), d.Text)
+	}
+	var text bytes.Buffer
+	require.NoError(t, report.Drift(&text, s))
+	for _, row := range regexp.MustCompile(`(?m)^/dev/(\w+) +(\w+(?: \w+)*)(?:  |$)`).FindAllStringSubmatch(text.String(), -1) {
+		shown["drift"] = append(shown["drift"], [2]string{row[1], row[2]})
+	}
+	for _, d := range check.Of(s, nil).Drives {
+		shown["check"] = append(shown["check"], [2]string{d.Device, string(d.State)})
+	}
+	assert.Equal(t, map[string][][2]string{"page": want, "API": want, "drift": want, "check": want}, shown)
+	const why = "it takes a day to learn what is normal"
+	shows(t, page, "partly judged, because "+why)
+	assert.Contains(t, text.String(), "partly judged  "+why)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -22,7 +23,7 @@ func TestARoundThatIsHeldBackIsNotTheDevice(t *testing.T) {
 		{&record.HeldBack{Since: now}, toneWarn, "held back"},
 	} {
 		target.Traffic.HeldBack = c.held
-		for _, b := range []badge{stateOf(target, now), newProbeView(p, false, c.held != nil, now).State} {
+		for _, b := range []badge{newBadge(finding.HealthOfTarget(target, now).State), newProbeView(p, false, c.held != nil, now).State} {
 			assert.Equal(t, c.text, b.Text)
 			assert.Equal(t, c.tone, b.Tone)
 		}

@@ -40,7 +40,7 @@ type conditionView struct {
 func newTargetView(s record.Snapshot, t record.TargetStatus) targetView {
 	now, found := s.Time, finding.OfTarget(finding.Of(s), t.ID)
 	v := targetView{
-		Path: t.Path, Identity: onDevice(t, identity(t.Device)), ID: t.ID, State: stateOf(t, now), Detail: evidence(t.Judged(), now),
+		Path: t.Path, Identity: onDevice(t, identity(t.Device)), ID: t.ID, State: newBadge(finding.HealthOfTarget(t, now).State), Detail: evidence(t.Judged(), now),
 		Findings: newFindingViews(ofProbe(found, ""), now), Runs: newRunViews(t.Runs, now),
 		Health: newHealthViews(s.ControllersOf(t.Device.ID), now), Recordings: newRecordingViews(s.Recorder, t.ID, t.Device.ID, now),
 	}

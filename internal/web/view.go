@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
@@ -68,11 +67,6 @@ const (
 	toneQuiet tone = "quiet"
 )
 
-// rank orders tones: a worse one has a smaller number.
-func (t tone) rank() int {
-	return slices.Index([]tone{toneBad, toneWarn, toneInfo, toneQuiet, toneGood}, t)
-}
-
 // findingView is a finding, or several findings that say the same about different targets.
 type findingView struct {
 	finding.Group
@@ -87,10 +81,11 @@ func newOverview(s record.Snapshot, histories func(id string) (*history.History,
 	v := overview{Watched: watched(s), NotReady: s.NotReady != "", Findings: newFindingViews(found, s.Time), Recordings: newRecordingViews(s.Recorder, "", "", s.Time)}
 	v.Rows = newRowViews(s, histories)
 	v.Notes = newNoteViews(v.Rows)
-	v.Verdict, v.Tone = verdict(v.Findings, v.Rows)
+	summary, grade := finding.Summary(s, found)
+	v.Verdict, v.Tone = summary, gradeTone(grade)
 	v.frame = newFrame(s, v.Verdict, version)
 	if s.Host != nil {
-		v.Host, v.HostWhy = new(verdictBadge(*s.Host, s.Time)), whyNotHealthy(*s.Host, s.Time)
+		v.Host, v.HostWhy = new(newBadge(finding.State(s.Host.Verdict))), whyNotHealthy(*s.Host, s.Time)
 	}
 	for _, t := range s.Targets {
 		v.readings(t.Collectors)
@@ -123,40 +118,6 @@ func (v *overview) readings(collectors []record.CollectorStatus) {
 			v.ReadingsBad = append(v.ReadingsBad, c)
 		}
 	}
-}
-
-// verdict returns a summary such as "1 critical, 2 warnings", and how bad that is. Findings of severity info do not
-// count. The result is green only when everything is known to be well.
-func verdict(found []findingView, rows []rowView) (string, tone) {
-	counts := map[finding.Severity]uint64{}
-	for _, f := range found {
-		counts[f.Severity]++
-	}
-	var parts []string
-	if n := counts[finding.Critical]; n > 0 {
-		parts = append(parts, units.Count(n)+" critical")
-	}
-	if n := counts[finding.Warning]; n > 0 {
-		parts = append(parts, units.Plural(n, "warning"))
-	}
-	switch {
-	case counts[finding.Critical] > 0:
-		return strings.Join(parts, ", "), toneBad
-	case counts[finding.Warning] > 0:
-		return strings.Join(parts, ", "), toneWarn
-	case len(rows) == 0:
-		return "nothing is watched", toneWarn
-	}
-	unknown := uint64(0)
-	for _, r := range rows {
-		if !r.Judged {
-			unknown++
-		}
-	}
-	if unknown > 0 {
-		return fmt.Sprintf("no problem found, %s of %s not fully judged", units.Count(unknown), units.Plural(uint64(len(rows)), "target")), toneQuiet
-	}
-	return "all well", toneGood
 }
 
 func severityTone(s finding.Severity) tone {
