@@ -3,6 +3,7 @@ package fleetview
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func (f Fleet) headline() string {
 // countText returns the counts in words, "1 severe, 2 degraded, 97 healthy", or "none".
 func countText(counts map[record.DriveVerdict]int) string {
 	var parts []string
-	for _, v := range []record.DriveVerdict{record.Severe, record.Degraded, record.Watch, record.Unjudged, record.Healthy} {
+	for _, v := range slices.Backward(record.DriveVerdicts()) { // the worst first
 		if n := counts[v]; n > 0 {
 			parts = append(parts, units.Count(n)+" "+string(v))
 		}
