@@ -43,7 +43,8 @@ func (a *app) topCommand() *cobra.Command {
 		Short: "Show what all drives do, live: IOPS, latency, stalls, and the verdict of each",
 		Long: `Shows what each drive does, second by second, the one with the worst trouble first:
 IOPS, MB/s, the mean latency of reads, writes, flushes and discards, I/O in flight, stalls,
-how many times slower than its baseline it is, and the verdict.
+how many times slower it is by its verdict, and its state: the verdict, or hung, not probed,
+held back or partly judged.
 
 All but the last two come from the kernel's counters: they need no root, no daemon and no I/O
 to a drive. All I/O is counted, that of ssdprobe's own probes included. Verdicts and ratios are those of

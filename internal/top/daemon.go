@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -33,6 +34,8 @@ type daemon struct {
 
 // said is what the daemon says about a drive.
 type said struct {
+	state   finding.State
+	partly  string // as in finding.Health
 	verdict *record.Judgement
 	ratio   float64
 	stalls  record.StallTotal
@@ -57,7 +60,7 @@ func (d *daemon) once(ctx context.Context) {
 	address, s, err := d.ask(ctx)
 	drives, counts := map[string]said{}, counted{s.Time, map[string][]record.IOHistogram{}}
 	for _, t := range s.Targets {
-		drives[t.Device.ID] = worse(drives[t.Device.ID], t)
+		drives[t.Device.ID] = worse(drives[t.Device.ID], t, s.Time)
 		if t.IOLatency != nil {
 			counts.of[t.Device.ID] = t.IOLatency.Histograms
 		}
@@ -85,32 +88,19 @@ func (d *daemon) watches(id string) bool {
 }
 
 // worse returns d with what the daemon says about one of the targets on the drive; the worse value counts.
-func worse(d said, t record.TargetStatus) said {
-	if t.Verdict != nil && (d.verdict == nil || badness(Row{Verdict: t.Verdict}) > badness(Row{Verdict: d.verdict})) {
-		d.verdict = t.Verdict
+func worse(d said, t record.TargetStatus, now time.Time) said {
+	h := finding.HealthOfTarget(t, now)
+	if d.state == "" || h.State.Badness() > d.state.Badness() {
+		d.state, d.partly = h.State, h.Partly
 	}
-	d.ratio = max(d.ratio, ratio(t))
+	if d.verdict == nil || h.Verdict.Badness() > d.verdict.Verdict.Badness() {
+		d.verdict = &h.Judgement
+	}
+	d.ratio = max(d.ratio, h.RatioNow().Ratio)
 	if t.Traffic != nil {
 		d.stalls, d.stall = blamed(t.Traffic.Stalls), ongoing(t.Traffic.Stalls) // equal for all targets on a drive
 	}
 	return d
-}
-
-// ratio returns how many times slower a target is than its baseline: the ratio of its verdict, or else the
-// highest ratio of the median latencies of its probes.
-func ratio(t record.TargetStatus) float64 {
-	if t.Verdict != nil && t.Verdict.RatioNow().Ratio > 0 {
-		return t.Verdict.RatioNow().Ratio
-	}
-	highest := 0.0
-	for _, p := range t.Probes {
-		for _, d := range p.Drift {
-			if d.Statistic == record.LatencyP50 {
-				highest = max(highest, d.Ratio)
-			}
-		}
-	}
-	return highest
 }
 
 // blamed adds up the stalls whose only explanation is the device.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/top"
 )
@@ -59,12 +60,10 @@ func row(name string, reads int64, latency time.Duration) top.Row {
 // node returns a node with a drive for each kind of trouble, in the order of the kernel.
 func node() top.Sample {
 	healthy := row("nvme0n1", 12_345, 87*time.Microsecond)
-	healthy.Verdict, healthy.Ratio = &record.Judgement{Verdict: record.Healthy, Scope: record.ScopeDrive}, 1.01
-
+	healthy.Verdict = &record.Judgement{Verdict: record.Healthy, Scope: record.ScopeDrive}
 	healthy.P99 = map[record.Operation]time.Duration{record.OperationRead: 213 * time.Microsecond, record.OperationWrite: 45 * time.Microsecond}
 
 	severe := row("nvme1n1", 800, 2345*time.Microsecond)
-	severe.Ratio = 2.13
 	severe.Verdict = &record.Judgement{
 		Verdict: record.Severe, Scope: record.ScopeDrive, Ratio: record.Ratio{Ratio: 2.13, Lower: 2.05, Upper: 2.2},
 		Since: noon.Add(-time.Hour), Witnesses: []string{"probes", "traffic"}, ThanBefore: []string{"probes", "traffic"},
@@ -76,7 +75,7 @@ func node() top.Sample {
 	stalled := row("nvme2n1", 0, 0)
 	stalled.InFlight, stalled.Traffic.Utilisation = 64, 1
 	stalled.Stall = &record.Stall{Start: noon.Add(-12 * time.Second), Length: 12 * time.Second, Cause: record.StallByDevice, InFlight: 64, Ongoing: true}
-	stalled.Verdict, stalled.Ratio = &record.Judgement{Verdict: record.Healthy}, 1
+	stalled.Verdict = &record.Judgement{Verdict: record.Healthy}
 
 	fast := row("nvme10n1", 1_234_567, 71*time.Microsecond)
 	fast.InFlight, fast.Traffic.Utilisation = 1024, 1
@@ -89,9 +88,15 @@ func node() top.Sample {
 
 	volume := row("dm-0", 500, 4*time.Millisecond)
 	volume.Whole, volume.Kind, volume.Model, volume.Traffic.CoarseTimes = false, record.KindDM, "lvm", true
+	all := []top.Row{volume, healthy, fast, severe, stalled, idle}
+	for i, r := range all {
+		if r.Verdict != nil {
+			all[i].State, all[i].Ratio = finding.State(r.Verdict.Verdict), r.Verdict.RatioNow().Ratio
+		}
+	}
 	return top.Sample{
 		Time: noon, Length: 1001 * time.Millisecond, Node: "stor-07",
 		Daemon:  top.Answer{Address: "http://localhost:10040", Time: noon.Add(-2 * time.Second)},
-		Devices: []top.Row{volume, healthy, fast, severe, stalled, idle},
+		Devices: all,
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
@@ -61,6 +62,16 @@ func TestWithoutColoursNothingIsColoured(t *testing.T) {
 	}
 }
 
+func TestADriveThatIsNotJudgedInFull(t *testing.T) {
+	r := Row{Device: "nvme0n1", State: finding.StatePartly, Verdict: &record.Judgement{Verdict: record.Healthy}, partly: "it takes a day to learn what is normal"}
+	assert.Equal(t, Plain, toneOf(r), "it is not known to be good")
+	assert.Equal(t, "partly judged: it takes a day to learn what is normal", verdictText(r))
+	for width, shown := range map[int]string{80: "- partly …", 83: "- partly jud…", 85: "- partly judged", 0: "- partly judged -"} {
+		_, lines := Table([]Row{r}, width)
+		assert.Contains(t, lines[0].Text()+" ", shown+" ", "%d columns", width)
+	}
+}
+
 func TestRatesFit(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 0.004: "<0.01", 54.2: "54.2", 999_999: "999 999", 1_234_567: "1.23M", 45_600_000: "45.6M", 2e9: "2.00G"} {
 		assert.Equal(t, want, rate(v, 7))
@@ -95,12 +106,18 @@ func TestAnAnswerGetsStale(t *testing.T) {
 		{Device: on, Verdict: &record.Judgement{Verdict: record.Healthy}, Probes: probes, Traffic: stalls},
 		{Device: on, Verdict: bad, Traffic: stalls}, // a file on the drive
 		{Device: record.Device{ID: "eui.2"}, Probes: probes},
+		{Device: record.Device{ID: "eui.3"}, Probes: []record.ProbeStatus{{Last: &record.Measurement{Outcome: record.OutcomeTimeout}}}},
+		{Device: record.Device{ID: "eui.3"}, Verdict: bad},
 	}}
 	d.once(t.Context())
 	got, drives = d.now(now.Add(staleAfter))
 	assert.Equal(t, Answer{Address: "http://a", Time: now}, got)
-	assert.Equal(t, said{bad, 2, record.StallTotal{Count: 2, Length: 3 * time.Second}, nil, nil}, drives["eui.1"], "the worst of the targets on it")
-	assert.Equal(t, said{nil, 1.1, record.StallTotal{}, nil, nil}, drives["eui.2"])
+	stalled := record.StallTotal{Count: 2, Length: 3 * time.Second}
+	assert.Equal(t, said{finding.State(record.Severe), "", bad, 2, stalled, nil, nil}, drives["eui.1"], "the worst of the targets on it")
+	assert.Equal(t, finding.State(record.Unjudged), drives["eui.2"].state, "nothing judges it")
+	assert.Zero(t, drives["eui.2"].ratio, "only a verdict says how many times slower a drive is, as on the status page")
+	assert.Equal(t, finding.StateHung, drives["eui.3"].state)
+	assert.Equal(t, record.Severe, drives["eui.3"].verdict.Verdict, "of the other target on it")
 
 	failed = errors.New("it burns")
 	d.once(t.Context())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/maruel/natural"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -14,9 +15,9 @@ type Order string
 
 // The orders.
 const (
-	// ByTrouble sorts by the worst verdict, then the longest stall in progress, then the ratio to the baseline,
-	// then utilisation, then IOPS. A stall of two seconds or more that only the device explains ranks above the
-	// verdict watch.
+	// ByTrouble sorts by the worst state, then the longest stall in progress, then how many times slower the drive is,
+	// then utilisation, then IOPS. A stall of two seconds or more that only the device explains ranks just below
+	// the verdict degraded.
 	ByTrouble   Order = "trouble"
 	ByIOPS      Order = "iops"
 	ByBandwidth Order = "bandwidth"
@@ -72,15 +73,14 @@ func (o Order) compare(a, b Row) int {
 	return natural.Compare(a.Device, b.Device)
 }
 
-// badness ranks verdicts, and puts a stall between watch and degraded. An unjudged drive ranks like a healthy
-// one.
+// badness ranks states, and puts a stall just below degraded. A device of which the daemon says nothing ranks like a healthy one.
 func badness(r Row) int {
 	worst := 0
-	if v := r.verdict(); v != record.Unjudged {
-		worst = max(0, 2*v.Badness())
+	if r.State != "" {
+		worst = 2 * r.State.Badness()
 	}
 	if r.Stall != nil && r.Stall.Telling() {
-		worst = max(worst, 2*record.Degraded.Badness()-1)
+		worst = max(worst, 2*finding.State(record.Degraded).Badness()-1)
 	}
 	return worst
 }

@@ -7,14 +7,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/top"
 )
 
 func TestOrders(t *testing.T) {
 	for by, want := range map[top.Order][]string{
-		// severe, then stalls, then the ratio, then the busiest; a volume after all disks
-		top.ByTrouble:   {"nvme1n1", "nvme2n1", "nvme0n1", "nvme10n1", "sda", "dm-0"},
+		// severe, then stalls, then what is not judged, then the ratio; a volume after all disks
+		top.ByTrouble:   {"nvme1n1", "nvme2n1", "nvme10n1", "nvme0n1", "sda", "dm-0"},
 		top.ByIOPS:      {"nvme10n1", "nvme0n1", "nvme1n1", "sda", "nvme2n1", "dm-0"},
 		top.ByBandwidth: {"nvme10n1", "nvme0n1", "nvme1n1", "nvme2n1", "sda", "dm-0"},
 		top.ByLatency:   {"sda", "nvme1n1", "nvme0n1", "nvme10n1", "nvme2n1", "dm-0"},
@@ -43,23 +44,21 @@ func TestNaturalOrder(t *testing.T) {
 	assert.Equal(t, want, names(rows))
 }
 
-func TestVerdictsByTrouble(t *testing.T) {
-	want := []record.DriveVerdict{record.Severe, record.Degraded, record.Watch, record.Healthy, record.Unjudged}
+func TestStatesByTrouble(t *testing.T) {
 	var rows []top.Row
-	for i, v := range want { // unjudged ranks like healthy
-		rows = append(rows, top.Row{Device: string(rune('a' + i)), Verdict: &record.Judgement{Verdict: v}})
+	for _, s := range finding.States() {
+		rows = append(rows, top.Row{Device: string(s), State: s})
 	}
-	slices.Reverse(rows)
+	want := names(rows)
+	slices.Reverse(want)
 	top.Sort(rows, top.ByTrouble, false)
-	for i, v := range want {
-		assert.Equal(t, v, rows[i].Verdict.Verdict)
-	}
+	assert.Equal(t, want, names(rows), "as everywhere: what is not known to be good comes before what is")
 }
 
 // A stall means that nothing completes now, which is worse than a drive that may be getting slower.
 func TestAStallIsWorseThanWatch(t *testing.T) {
 	of := func(name string, v record.DriveVerdict) top.Row {
-		return top.Row{Device: name, Verdict: &record.Judgement{Verdict: v}}
+		return top.Row{Device: name, State: finding.State(v)}
 	}
 	stalls := of("c", record.Healthy)
 	stalls.Stall = &record.Stall{Length: 3 * time.Second, Cause: record.StallByDevice, Ongoing: true}

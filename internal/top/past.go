@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -69,11 +70,7 @@ func verdictText(r Row) string {
 	if r.Verdict == nil {
 		return "no verdict: no reachable daemon watches it"
 	}
-	text := report.DriveVerdict(*r.Verdict)
-	if r.Ratio > 0 && r.Verdict.Ratio.Ratio == 0 {
-		text += "; p50 " + units.Ratio(r.Ratio) + " its baseline"
-	}
-	return text
+	return report.DriveState(finding.Health{State: r.State, Partly: r.partly, Judgement: *r.Verdict})
 }
 
 func stallLine(r Row, now time.Time) Line {

@@ -3,6 +3,7 @@ package top
 import (
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -48,14 +49,17 @@ type Row struct {
 	// Stalls counts the stalls of the last hour that the device is to blame for, as far as it was watched.
 	Stalls record.StallTotal `json:"stalls"`
 
-	// Verdict is the daemon's verdict on the drive; nil when there is none.
+	// State is the drive's state in a word or two, and Verdict the daemon's verdict on it; empty and nil when the daemon does not
+	// say.
+	State   finding.State     `json:"state,omitempty"`
 	Verdict *record.Judgement `json:"verdict,omitempty"`
-	// Ratio is how many times slower the device is than its baseline: the ratio of the verdict, or else the
-	// highest ratio of the median latencies of its probes. It is 0 when nothing is compared.
+	// Ratio is how many times slower the drive is now, by its verdict. It is 0 when nothing shows that it is.
 	Ratio float64 `json:"ratio,omitempty"`
 	// P99 is the 99th percentile of the device latency of applications' I/Os in the last 30 s, by operation. It
 	// is nil when the daemon has no histograms of them, or too few I/Os.
 	P99 map[record.Operation]time.Duration `json:"p99_ns,omitempty"`
+
+	partly string // as in finding.Health
 }
 
 // IOPS returns the number of completed I/Os of all kinds per second.
@@ -80,14 +84,6 @@ func (r Row) Latency() time.Duration {
 		return 0
 	}
 	return sum / time.Duration(ios)
-}
-
-// verdict returns the daemon's verdict; empty when there is none.
-func (r Row) verdict() record.DriveVerdict {
-	if r.Verdict == nil {
-		return ""
-	}
-	return r.Verdict.Verdict
 }
 
 // stalled returns how long nothing has completed; 0 when there is no stall.

@@ -138,7 +138,7 @@ func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffi
 		}
 		s.addStalls(&row)
 		if d, ok := drives[l.ID]; ok {
-			row.Verdict, row.Ratio, row.P99 = d.verdict, d.ratio, d.p99
+			row.State, row.Verdict, row.partly, row.Ratio, row.P99 = d.state, d.verdict, d.partly, d.ratio, d.p99
 			if d.stalls.Count > row.Stalls.Count { // the daemon has watched for longer
 				row.Stalls = d.stalls
 			}

@@ -7,12 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// none is shown where there is no value.
-const none = "-"
+const (
+	// none is shown where there is no value.
+	none = "-"
+	// verdict is the name of the column of states.
+	verdict = "verdict"
+)
 
 // column is a column of the table.
 type column struct {
@@ -45,13 +50,13 @@ func columns() []column {
 		{name: "inflt", width: 5, cell: func(r Row) (string, Tone) { return strconv.FormatUint(r.InFlight, 10), Plain }},
 		{name: "stall", width: 5, cell: stallCell},
 		{name: "ratio", width: 6, cell: ratioCell},
-		{name: "verdict", width: 8, left: true, cell: verdictCell},
+		{name: verdict, width: 8, left: true, cell: verdictCell},
 		{name: "model", width: 22, left: true, extra: 5, cell: func(r Row) (string, Tone) { return r.Model, Faint }},
 	}
 }
 
-// fitting returns the columns that fit a width; 0 means unlimited. Spare width goes to the first column, as far
-// as names need it.
+// fitting returns the columns that fit a width; 0 means unlimited. Spare width goes to the first column and then to that of the
+// verdicts, as far as their texts need it.
 func fitting(rows []Row, width int) []column {
 	all := columns()
 	if !slices.ContainsFunc(rows, func(r Row) bool { return r.P99 != nil }) {
@@ -68,19 +73,25 @@ func fitting(rows []Row, width int) []column {
 		if width > 0 && total > width && most > 0 {
 			continue
 		}
-		longest := 0
-		for _, r := range rows {
-			longest = max(longest, len(r.Device))
-		}
-		if more := longest - fit[0].width; more > 0 {
-			if width > 0 {
-				more = min(more, max(0, width-total))
-			}
-			fit[0].width += more
-		}
+		total += widen(&fit[0], rows, width, total)
+		widen(&fit[slices.IndexFunc(fit, func(c column) bool { return c.name == verdict })], rows, width, total)
 		return fit
 	}
 	return all
+}
+
+// widen makes a column as wide as its longest text, as far as there is room in a table of total characters. It returns by how much.
+func widen(c *column, rows []Row, width, total int) int {
+	more := 0
+	for _, r := range rows {
+		text, _ := c.cell(r)
+		more = max(more, len([]rune(text))-c.width)
+	}
+	if width > 0 {
+		more = min(more, max(0, width-total))
+	}
+	c.width += more
+	return more
 }
 
 // Table returns a header and a line for each row, of at most width characters; 0 means unlimited.
@@ -170,17 +181,17 @@ func ratioCell(r Row) (string, Tone) {
 	return units.Ratio(r.Ratio), toneOf(r)
 }
 
-func verdictCell(r Row) (string, Tone) { return string(r.verdict()), toneOf(r) }
+func verdictCell(r Row) (string, Tone) { return string(r.State), toneOf(r) }
 
 func toneOf(r Row) Tone {
-	switch r.verdict() {
-	case record.Severe:
+	switch r.State.Grade() {
+	case finding.Bad:
 		return Bad
-	case record.Degraded, record.Watch:
+	case finding.Doubtful:
 		return Warn
-	case record.Healthy:
+	case finding.Good:
 		return Good
-	case record.Unjudged:
+	case finding.Unknown:
 	}
 	return Plain
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -156,7 +156,7 @@ func (v *View) cursor(rows []Row) int {
 func (v *View) rows() []Row {
 	wanted := strings.ToLower(v.filter)
 	rows := slices.DeleteFunc(slices.Clone(v.sample.Devices), func(r Row) bool {
-		return !strings.Contains(strings.ToLower(strings.Join([]string{r.Device, r.Model, string(r.verdict())}, "\n")), wanted)
+		return !strings.Contains(strings.ToLower(strings.Join([]string{r.Device, r.Model, string(r.State)}, "\n")), wanted)
 	})
 	Sort(rows, v.order, v.reverse)
 	return rows
@@ -213,24 +213,14 @@ func (v *View) title(rows []Row, width int) Line {
 
 // Summary counts the devices with problems: "12 devices, 1 severe, 2 stalled".
 func Summary(rows []Row) string {
-	text := units.Plural(len(rows), "device")
-	for _, verdict := range []record.DriveVerdict{record.Severe, record.Degraded} {
-		n := 0
-		for _, r := range rows {
-			if r.verdict() == verdict {
-				n++
-			}
-		}
-		if n > 0 {
-			text += fmt.Sprintf(", %d %s", n, verdict)
-		}
-	}
-	stalled := 0
-	for _, r := range rows {
+	states, stalled := make([]finding.State, len(rows)), 0
+	for i, r := range rows {
+		states[i] = r.State
 		if r.Stall != nil {
 			stalled++
 		}
 	}
+	text := units.Plural(len(rows), "device") + finding.CountStates(states, finding.Bad)
 	if stalled > 0 {
 		text += fmt.Sprintf(", %d stalled", stalled)
 	}

@@ -55,7 +55,7 @@ func TestScreens(t *testing.T) {
 		s.Daemon = top.Answer{Address: "http://localhost:10040", Problem: "no daemon answers at http://localhost:10040"}
 		s.Problems = []string{"not all devices can be shown: find device sdq: file does not exist; here are: nvme0n1, nvme1n1, nvme2n1, nvme10n1, sda"}
 		for i := range s.Devices {
-			s.Devices[i].Verdict, s.Devices[i].Ratio, s.Devices[i].P99 = nil, 0, nil
+			s.Devices[i].State, s.Devices[i].Verdict, s.Devices[i].Ratio, s.Devices[i].P99 = "", nil, 0, nil
 		}
 		v.Add(s)
 		return v
