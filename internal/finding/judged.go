@@ -68,6 +68,9 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 		drives += ": " + strings.Join(namesOf(most.Drives, targets), ", ")
 	}
 	f := found(code, text, drives)
+	if of := inCommon(most.Drives, targets); of != "" && code == BatchSlower {
+		f.Evidence = append(f.Evidence, OneLine(of))
+	}
 	told := map[string]bool{}
 	for _, t := range seen { // the first statistic of a source is the most telling one
 		if !told[t.Source] {
@@ -80,6 +83,33 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 		}
 	}
 	return f
+}
+
+// inCommon names the model of drives if they have one, and their firmware if that is one, too, and no other drive of the model has it.
+func inCommon(ids []string, targets []record.TargetStatus) string {
+	var first record.Device
+	sameModel, sameFirmware, others, elsewhere := true, true, false, false
+	for _, t := range targets {
+		if d := t.Device; slices.Contains(ids, t.ID) {
+			if first.Model == "" {
+				first = d
+			}
+			sameModel, sameFirmware = sameModel && d.Model == first.Model, sameFirmware && d.Firmware == first.Firmware
+		}
+	}
+	if first.Model == "" || !sameModel {
+		return ""
+	}
+	for _, t := range targets {
+		if d := t.Device; d.Model == first.Model && !slices.Contains(ids, t.ID) {
+			others, elsewhere = true, elsewhere || d.Firmware == first.Firmware
+		}
+	}
+	text := "all are " + first.Model
+	if sameFirmware && others && !elsewhere {
+		text += " with firmware " + first.Firmware
+	}
+	return text
 }
 
 // came adds the changes of conditions with which an event came, each once.

@@ -72,6 +72,27 @@ func TestABatchHasTheNamesOfItsDrives(t *testing.T) {
 	assert.Equal(t, []string{"/srv"}, namesOf([]string{"file:/srv"}, []record.TargetStatus{file}), "on a filesystem in memory")
 }
 
+func TestABatchNamesWhatItsDrivesHaveInCommon(t *testing.T) {
+	drive := func(id, model, firmware string) record.TargetStatus {
+		return record.TargetStatus{ID: id, Device: record.Device{Model: model, Firmware: firmware}}
+	}
+	for _, c := range []struct {
+		want    string
+		targets []record.TargetStatus
+	}{
+		{"all are X with firmware B", []record.TargetStatus{drive("a", "X", "B"), drive("b", "X", "B"), drive("c", "X", "A"), drive("d", "Y", "B")}},
+		{"all are X", []record.TargetStatus{drive("a", "X", "B"), drive("b", "X", "B"), drive("c", "X", "B")}},
+		{"all are X", []record.TargetStatus{drive("a", "X", "B"), drive("b", "X", "A"), drive("c", "X", "C")}},
+		{"all are X", []record.TargetStatus{drive("a", "X", "B"), drive("b", "X", "B"), drive("c", "Y", "B")}},
+		{"", []record.TargetStatus{drive("a", "X", "B"), drive("b", "Y", "B"), drive("c", "X", "A")}},
+		{"", []record.TargetStatus{drive("a", "", ""), drive("b", "", "")}},
+	} {
+		assert.Equal(t, c.want, inCommon([]string{"a", "b"}, c.targets), "%+v", c.targets)
+	}
+	all := ofTogether([]record.Together{{Scope: record.ScopeBatch, Source: "read-4k", Statistic: record.LatencyP50, Drives: []string{"a"}, Of: 4}}, []record.TargetStatus{drive("a", "X", "B")})
+	assert.Equal(t, "all are X", all[0].Evidence[1])
+}
+
 func TestVerdictsBeyondTheProbes(t *testing.T) {
 	target := record.TargetStatus{ID: "a", Verdict: &record.Judgement{
 		Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.4}, Source: "traffic", Witnesses: []string{"traffic"}, Peers: 11, Since: now(),

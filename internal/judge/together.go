@@ -205,7 +205,9 @@ func (g *group) who(w *wander, i int, x record.Drift) {
 	}
 	slices.Sort(w.Drives)
 	w.Mixed = !slices.ContainsFunc(still, func(s *source) bool {
-		return !slices.ContainsFunc(moved, func(o *source) bool { return o.drive.kind() == s.drive.kind() })
+		return !slices.ContainsFunc(moved, func(o *source) bool {
+			return o.drive.kind() == s.drive.kind() && o.tracker.Conditions().Firmware == s.tracker.Conditions().Firmware
+		})
 	})
 	w.Blurred = w.Mixed && blurred
 	w.Host = w.nearlyAll() || w.Host && w.Told == "" && w.most() // a host that wanders is no batch where some drives seem to be fast

@@ -104,15 +104,26 @@ func TestAHostSlowsItsDrivesUnequally(t *testing.T) {
 	}
 }
 
-// A few drives do not get slower. If they are of the same model as the others, the host is slow. If one is of another model, or
-// if there are few drives, the others are a batch.
+// A few drives do not get slower. If they are of the same model and firmware as the others, the host is slow. If one is of another
+// model or firmware, or if there are few drives, the others are a batch.
 func TestABatchIsOfOneModel(t *testing.T) {
 	testenv.Long(t)
 	for _, c := range []struct {
 		slow, same, other int
+		older             bool // those of the same model that are not slow have an older firmware
 		scope             record.Scope
-	}{{12, 2, 0, record.ScopeHost}, {12, 0, 2, record.ScopeBatch}, {12, 1, 1, record.ScopeBatch}, {4, 1, 0, record.ScopeBatch}} {
+	}{
+		{12, 2, 0, false, record.ScopeHost}, {12, 0, 2, false, record.ScopeBatch}, {12, 1, 1, false, record.ScopeBatch}, {4, 1, 0, false, record.ScopeBatch},
+		{12, 2, 0, true, record.ScopeBatch},
+	} {
 		m := newMachine(t, c.slow+c.same)
+		m.conditions.Firmware = "B"
+		m.changed = map[string]record.Conditions{}
+		for _, id := range m.drives[c.slow:] {
+			if m.changed[id] = m.conditions; c.older {
+				m.changed[id] = record.Conditions{Firmware: "A"}
+			}
+		}
 		for i := range c.other {
 			id := fmt.Sprintf("e%d", i)
 			m.drives, m.slower[id] = append(m.drives, id), 1
