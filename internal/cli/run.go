@@ -275,10 +275,14 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	if err := mayRead(c.StateDir); err != nil {
 		return fmt.Errorf("%w, or name another directory with --state-dir", err)
 	}
+	suite := cmp.Or(o.plan.Name, run.ProbeSuite)
 	if o.saveBaseline {
-		if err := dir.CanSaveRunBaseline(cmp.Or(o.plan.Name, run.ProbeSuite), subjects[0].ID); err != nil {
+		if err := dir.CanSaveRunBaseline(suite, subjects[0].ID); err != nil {
 			return fmt.Errorf("--save-baseline: %w", err)
 		}
+	}
+	if _, _, err := dir.RunBaseline(suite, subjects[0].ID); err != nil { // the run is compared with it in the end
+		return fmt.Errorf("read the saved run of %s on %s: %w; nothing was measured", suite, subjects[0].Path, err)
 	}
 	var binary fiorun.Binary
 	if o.suite != run.ProbeSuite {

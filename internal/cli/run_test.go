@@ -99,6 +99,15 @@ func TestRunComparesWithTheSavedRun(t *testing.T) {
 		})
 	}
 
+	newer := saved[0]
+	newer.Version++
+	require.NoError(t, s.SaveRunBaseline(newer))
+	refused := ssdprobe(t, args...)
+	assert.Equal(t, 1, refused.code)
+	assert.Contains(t, refused.stderr, "written by a newer ssdprobe; nothing was measured")
+	assert.Empty(t, refused.stdout, "that is known before anything is measured")
+	require.NoError(t, s.SaveRunBaseline(saved[0]))
+
 	shown := ssdprobe(t, "baseline", "show", "--state-dir", stateDir)
 	assert.Contains(t, shown.stdout, "Saved run of probe on "+filepath.Join(dir, "ssdprobe.dat"))
 	forgot := ssdprobe(t, "baseline", "reset", dir, "--run", "probe", "--state-dir", stateDir)
