@@ -47,6 +47,19 @@ func TestAFallingCurveIsNotExtended(t *testing.T) {
 	assert.Equal(t, Shift(-200), c.at(0))
 }
 
+// An idle host is slower than a busy one. That is part of the curve, and no reason to flatten it: the lowest bin may be higher.
+func TestTheLowestPartOfACurveMayFall(t *testing.T) {
+	c := learnCurve(levels(func(load int) Shift {
+		if load < binLoad {
+			return ShiftOf(1.3)
+		}
+		return 0
+	}), 0)
+	assert.InDelta(t, 1.3, c.at(20).Ratio(), 0.03)
+	assert.InDelta(t, 1, c.at(300).Ratio(), 0.03)
+	assert.InDelta(t, 1, c.at(900).Ratio(), 0.03)
+}
+
 // A drive was idle for one block of its first day. That shows nothing about the loads between.
 func TestACurveDoesNotReachDownToASingleBlock(t *testing.T) {
 	blocks := levels(func(load int) Shift { return 4 * Shift(load) })

@@ -83,6 +83,24 @@ func TestALoadThatWasNeverSeenIsNotStable(t *testing.T) {
 	assert.Zero(t, d.Ratio)
 }
 
+// The first day was one of a restore: the drive never had as little to do as since. It may rightly be a little slower, as idle hosts
+// sleep, but no more than that.
+func TestLessLoadThanTheFirstDaySawIsJudged(t *testing.T) {
+	for slower, want := range map[float64]record.DriftState{1.05: record.Unknown, 1.6: record.Regressed} {
+		h := newHistory(t)
+		at := func(d time.Duration, slower, utilisation float64) {
+			for range int(d / time.Minute) {
+				h.minute++
+				x := 80e-6 * slower * (1 + 0.03*float64(h.minute*7%17-8)/8)
+				h.track.AddRound(drift.Round{Time: h.now(), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Utilisation: utilisation}, record.Conditions{})
+			}
+		}
+		at(26*time.Hour, 1, 0.6)
+		at(2*time.Hour, slower, 0.05)
+		assert.Equal(t, want, h.after(0)[0].State, slower)
+	}
+}
+
 func TestTailsWaitForTheirDay(t *testing.T) {
 	h := newHistory(t)
 	h.run(30*time.Minute, 1, record.Conditions{})
