@@ -40,19 +40,24 @@ func (l *level) outgrow() {
 }
 
 // accept accepts the found level as normal; false when none was found. While the drive is slow beside its past, a level counts
-// that would be found soon, as it is the one that is accepted.
-func (l *LevelState) accept(text string, slow bool, now time.Time) bool {
-	if soon := slow && l.Recent&1 != 0; !l.Found && !soon {
-		return false
+// that would be found soon, as it is the one that is accepted; that it is steady is known then. Else the last block must show it, too:
+// the drive may be recovering. Errors: drift.ErrMoving.
+func (l *LevelState) accept(text string, slow bool, now time.Time) (bool, error) {
+	last := l.Recent&1 != 0
+	switch {
+	case !l.Found && !(slow && last):
+		return false, nil
+	case !slow && !last:
+		return false, fmt.Errorf("it has been %.2f times slower than its peers, and was not in the last block: %w", l.Shift.Ratio(), drift.ErrMoving)
 	}
 	l.Accepted = &AcceptedLevel{Time: now, Text: text, Shift: l.Shift}
 	l.Found, l.Recent, l.Below = false, 0, 0
-	return true
+	return true, nil
 }
 
 // AcceptLevels accepts as normal the levels of a drive that are far from those of its peers, or would soon be found to be: of
 // one source, or of all when source is empty. It returns the accepted levels by source. The drive may also be one that was removed and is
-// remembered. The error is drift.ErrNothingToAccept.
+// remembered. Errors: drift.ErrNothingToAccept and drift.ErrMoving; nothing is accepted then.
 func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]drift.Note, error) {
 	here, known := n.byID[id], n.gone[id]
 	if here != nil {
@@ -67,7 +72,11 @@ func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]
 		note := drift.Note{Time: now, Text: text, Ratios: map[record.Statistic]float64{}}
 		s.Levels = maps.Clone(s.Levels)
 		for statistic, l := range s.Levels {
-			if l.accept(text, len(known.Verdict.ThanBefore) > 0, now) {
+			accepted, err := l.accept(text, len(known.Verdict.ThanBefore) > 0, now)
+			if err != nil {
+				return nil, fmt.Errorf("%s of %s: %w", statistic.Short(), name, err)
+			}
+			if accepted {
 				s.Levels[statistic], note.Ratios[statistic] = l, l.Shift.Ratio()
 			}
 		}

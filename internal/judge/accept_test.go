@@ -62,6 +62,21 @@ func TestALevelBesideThePeersIsAccepted(t *testing.T) {
 	assert.True(t, m.farFromPeers("d04"))
 }
 
+// A drive that was far slower than its peers is as fast as they are since a quarter of an hour: the level that is still reported is not
+// accepted.
+func TestNoLevelBesideThePeersIsAcceptedWhileItMoves(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 5)
+	m.slower["d04"] = 1.4
+	m.run(30*time.Hour, steady)
+	m.slower["d04"] = 1
+	m.run(16*time.Minute, steady)
+	require.True(t, m.farFromPeers("d04"))
+	_, err := m.node.AcceptLevels("d04", "", "x", m.now())
+	require.ErrorIs(t, err, drift.ErrMoving)
+	assert.True(t, m.farFromPeers("d04"), "nothing was accepted")
+}
+
 // accept does what the daemon does to accept the level of a drive.
 func (m *machine) accept(id string) {
 	m.t.Helper()
