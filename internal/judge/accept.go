@@ -45,7 +45,7 @@ func (l *level) outgrow() {
 func (l *LevelState) accept(text string, slow bool, now time.Time) (bool, error) {
 	last := l.Recent&1 != 0
 	switch {
-	case !l.Found && !(slow && last):
+	case !l.Found && (!slow || !last):
 		return false, nil
 	case !slow && !last:
 		return false, fmt.Errorf("it has been %.2f times slower than its peers, and was not in the last block: %w", l.Shift.Ratio(), drift.ErrMoving)
