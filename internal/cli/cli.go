@@ -23,7 +23,7 @@ const (
 	exitFailed   = 1 // could not measure, or could not do what was asked
 	exitUsage    = 2 // wrong flags, arguments or configuration
 	exitSlower   = 3 // slower than the baseline
-	exitCritical = 3 // of smart: the drive reports a problem
+	exitCritical = 3 // of smart: the drive reports something critical
 	exitRefused  = 4 // not safe, or busy
 )
 
@@ -106,7 +106,7 @@ Prometheus metrics. "ssdprobe run" measures now.
 Exit codes: 0 fine, 1 could not measure, 2 wrong usage, or a bad configuration or other
 file, 3 slower than the baseline, 4 refused because it is not safe or the device is busy,
 130 after Ctrl-C, 143 after SIGTERM or "run --stop". For smart, 3 means that the drive
-reports a problem. check has codes of its own.`,
+reports something critical. check has codes of its own.`,
 		Example:                    "  ssdprobe daemon\n  ssdprobe devices\n  ssdprobe run --target /var/tmp",
 		SilenceErrors:              true,
 		SilenceUsage:               true,

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/health"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
@@ -34,7 +35,8 @@ not woken when they sleep.
 Nothing is changed. A drive is only asked for what it says it supports.
 
 Exit codes: 0 the drive reports nothing critical, 1 it could not be read, 2 wrong usage,
-3 the drive reports a problem.`,
+3 the drive reports something critical. That is a critical warning or a failing SMART status,
+a failed self-test, more dies offline than it tolerates, or its critical temperature.`,
 		Example: "  ssdprobe smart nvme0\n  ssdprobe smart /dev/nvme0n1 --output json",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.smart(c.Context(), args[0], form) },
@@ -68,7 +70,7 @@ func (a *app) smart(ctx context.Context, name string, form output) error {
 		if i, ok := interrupts[s.Name]; ok {
 			controller.Interrupts = &i
 		}
-		critical = critical || health.Critical(controller.Warnings)
+		critical = critical || slices.ContainsFunc(controller.Warnings, isCritical)
 		rows = append(rows, report.SmartRow{Controller: controller, Devices: s.Devices})
 	}
 	if len(rows) > 0 {
@@ -80,6 +82,8 @@ func (a *app) smart(ctx context.Context, name string, form output) error {
 	}
 	return err
 }
+
+func isCritical(w record.Warning) bool { return finding.OfWarning(w).Severity == finding.Critical }
 
 // sourcesOf returns the sources of the controller or device with this name.
 func sourcesOf(host sysfs.FS, name string) ([]health.Source, error) {

@@ -65,7 +65,7 @@ func TestSmartOfASATADrive(t *testing.T) {
 		says   []string
 	}{
 		"well":    {"captured/ata", 0, []string{"sda  Samsung SSD 870", "The drive reports nothing wrong.", "temperature          31 °C"}},
-		"failing": {"built/ata-failing", 3, []string{"warning: the drive says that it is failing", "replace it", "pending sectors        8"}},
+		"failing": {"built/ata-failing", 3, []string{"critical: the drive says that it is failing", "replace it", "pending sectors        8"}},
 		"asleep":  {"built/ata-standby", 0, []string{"asleep: it was not woken"}},
 	} {
 		t.Run(name, func(t *testing.T) {

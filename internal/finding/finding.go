@@ -128,13 +128,15 @@ func (f Finding) from(since time.Time) Finding {
 	return f
 }
 
-// Advised returns the text of a warning with what to do about it. It is for the reports of runs,
-// which have no list of findings.
-func Advised(w record.Warning) string {
-	if f := found(w.Code, w.Text); f.Action != "" {
-		return strings.TrimSuffix(f.Text, ".") + "; " + f.Action
+// OfWarning returns the finding for a warning of a run, or of a drive that is read now. These have no list of findings.
+func OfWarning(w record.Warning) Finding { return found(w.Code, w.Text) }
+
+// Advised returns the text with what to do about it.
+func (f Finding) Advised() string {
+	if f.Action == "" {
+		return f.Text
 	}
-	return w.Text
+	return strings.TrimSuffix(f.Text, ".") + "; " + f.Action
 }
 
 func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
@@ -206,7 +208,7 @@ func OfDevice(d record.Device, warnings []record.Warning) []Finding {
 func ofWarnings(warnings []record.Warning) []Finding {
 	all := make([]Finding, len(warnings))
 	for i, w := range warnings {
-		all[i] = found(w.Code, w.Text)
+		all[i] = OfWarning(w)
 	}
 	return all
 }

@@ -55,6 +55,8 @@ func Kinds() []Kind {
 			"fix what the error names, or exclude the target; if a probe file is being filled, wait", "SsdprobeTargetDown"},
 		{record.WarnDriveCritical, Critical, "The drive itself reports a critical problem.",
 			"follow SsdprobeCriticalWarning in the runbook", "SsdprobeCriticalWarning"},
+		{record.WarnSelfTestFailed, Critical, "The drive has failed a self-test, and no later one as thorough has passed. ssdprobe starts none.",
+			"check backups; run an extended self-test (nvme device-self-test) when the drive has little to do, and replace the drive if it fails again", "SsdprobeCriticalWarning"},
 		{record.WarnCriticallyHot, Critical, "Within the last hour, the drive was above its critical temperature. It may switch itself off.",
 			"stop the load on the drive; check airflow, heat sink and fans", "SsdprobeTemperatureAboveLimit"},
 		{Regressed, Warning, "A probe is slower than its baseline. Critical while the drive is severe.",
@@ -94,8 +96,6 @@ func Kinds() []Kind {
 
 		{record.WarnMediaErrors, Warning, "Within a day, the drive could not read data or replaced sectors, or it has sectors that it may be unable to read.",
 			"check backups; replace the drive if the count grows", "SsdprobeMediaErrorsGrowing"},
-		{record.WarnSelfTestFailed, Warning, "The drive has failed a self-test, and no later one as thorough has passed. ssdprobe starts none.",
-			"check backups; run an extended self-test (nvme device-self-test) when the drive has little to do, and replace the drive if it fails again", "SsdprobeCriticalWarning"},
 		{record.WarnDiesOffline, Warning, "Dies of the drive's media are offline, but no more than it tolerates. Beyond that, the finding is drive_critical.",
 			"check backups; plan to replace the drive, at once if more dies follow", "SsdprobeCriticalWarning"},
 		{record.WarnThrottling, Warning, "The drive slows down to cool.",

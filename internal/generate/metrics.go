@@ -52,6 +52,7 @@ Whether an alert pages somebody is a separate decision:
 - ` + "`collector`" + ` is a warning, because values are missing on the page. Its alert is for information, because no drive is at risk.
 - ` + "`nothing_watched`" + ` is a warning. Its alert is for information, because a node may be meant to have no drives.
 - ` + "`drive_critical`" + ` about heat is critical. Its alert is a warning, because heat alone loses no data.
+- ` + "`self_test_failed`" + ` is critical. Its alert is a warning, because a drive may serve for long after a failed test.
 
 | code | severity | meaning | what to do | alert |
 |---|---|---|---|---|

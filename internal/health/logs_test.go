@@ -170,7 +170,6 @@ func TestWarningsOfSelfTests(t *testing.T) {
 			h := well()
 			h.PowerOn, h.SelfTests = new(8834*time.Hour), c.tests
 			got := new(health.Recent).Warnings(h)
-			assert.Equal(t, c.want != "", health.Critical(got), "the drive itself says so")
 			if c.want == "" {
 				assert.Empty(t, got)
 				return

@@ -219,13 +219,3 @@ func (r *Recent) DiskWarnings(now record.DiskHealth) []record.Warning {
 	}
 	return list
 }
-
-// Critical reports whether one of the warnings was raised by the drive itself.
-func Critical(warnings []record.Warning) bool {
-	for _, w := range warnings {
-		if w.Code == record.WarnDriveCritical || w.Code == record.WarnSelfTestFailed {
-			return true
-		}
-	}
-	return false
-}

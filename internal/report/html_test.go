@@ -83,7 +83,7 @@ func outline(n *html.Node) string {
 		switch {
 		case c.Data == "h1" || c.Data == "h2" || c.Data == "h3":
 			fmt.Fprintf(&b, "%s %s\n", c.Data, words(c))
-		case c.Data == "p" && class != "warning":
+		case c.Data == "p" && !strings.HasPrefix(class, "found"):
 			fmt.Fprintf(&b, "  p %s\n", words(c))
 		case c.Data == "p":
 			fmt.Fprintf(&b, "  ⚠ %s\n", words(c))

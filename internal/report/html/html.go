@@ -24,7 +24,7 @@ var pageStyle string
 func Write(w io.Writer, pages ...document.Page) error {
 	t := template.New("page")
 	render := func(b document.Block) (template.HTML, error) { return block(t, b) }
-	if _, err := t.Funcs(template.FuncMap{"render": render, "join": strings.Join, "advised": finding.Advised}).Parse(pageText); err != nil {
+	if _, err := t.Funcs(template.FuncMap{"render": render, "join": strings.Join, "finding": finding.OfWarning}).Parse(pageText); err != nil {
 		return fmt.Errorf("parse the page: %w", err)
 	}
 	view := struct {

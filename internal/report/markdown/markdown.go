@@ -74,7 +74,8 @@ func block(b *strings.Builder, level int, one document.Block) {
 			if i == 0 {
 				b.WriteByte('\n')
 			}
-			item(b, "**warning:** "+escaped(finding.Advised(w))+" (`"+w.Code+"`)")
+			f := finding.OfWarning(w)
+			item(b, "**"+f.Severity.String()+":** "+escaped(f.Advised())+" (`"+f.Code+"`)")
 		}
 	case document.Facts:
 		rows := document.Table{Names: []string{"", ""}, Align: "ll"}

@@ -44,7 +44,8 @@ func (p *page) block(indent int, block document.Block) {
 		p.note(indent, b)
 	case document.Warnings:
 		for _, w := range b {
-			p.note(indent, document.Note{Label: "warning: ", Text: fmt.Sprintf("%s (%s)", finding.Advised(w), w.Code)})
+			f := finding.OfWarning(w)
+			p.note(indent, document.Note{Label: f.Severity.String() + ": ", Text: fmt.Sprintf("%s (%s)", f.Advised(), f.Code)})
 		}
 	case document.Facts:
 		p.facts(indent, b.Known())
