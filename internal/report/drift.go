@@ -224,9 +224,9 @@ func ratioText(d record.Drift) string {
 	}
 }
 
-// learningText describes the progress of a baseline: "learning, 12 of 120 rounds, about 54 min more", and how many
+// LearningText describes the progress of a baseline: "learning, 12 of 120 rounds, about 54 min more", and how many
 // rounds of this daemon were good. The progress is older than the daemon.
-func learningText(probe record.ProbeStatus) string {
+func LearningText(probe record.ProbeStatus) string {
 	text := fmt.Sprintf("learning, %s of %s", units.Count(probe.LearningRounds), units.Plural(probe.LearningGoal, "round"))
 	var all uint64
 	for _, n := range probe.Rounds {
@@ -234,10 +234,14 @@ func learningText(probe record.ProbeStatus) string {
 	}
 	good := probe.Rounds[record.OutcomeOK]
 	if left := probe.LearningGoal - probe.LearningRounds; good > 0 && left > 0 {
-		text += ", about " + units.Span(time.Duration(float64(probe.Probe.Interval)*float64(left)*float64(all)/float64(good))) + " more"
+		more := time.Duration(float64(probe.Probe.Interval) * float64(left) * float64(all) / float64(good))
+		if more > time.Minute {
+			more = more.Round(time.Minute)
+		}
+		text += ", about " + units.Span(more) + " more"
 	}
 	if good < all {
-		text += fmt.Sprintf("; %d of %s since the start were good", good, units.Plural(int(all), "round"))
+		text += fmt.Sprintf("; %s of %s since the start were good", units.Count(good), units.Plural(all, "round"))
 	}
 	return text
 }
@@ -246,7 +250,7 @@ func learningText(probe record.ProbeStatus) string {
 func notCompared(probe record.ProbeStatus, now time.Time) string {
 	text := "no comparison yet"
 	if probe.Baseline == nil || probe.Baseline.Learned.IsZero() {
-		text = learningText(probe)
+		text = LearningText(probe)
 	}
 	last := probe.Last
 	switch {

@@ -66,14 +66,16 @@ func TestAnIntervalThatSaysNothingIsSaidInWords(t *testing.T) {
 // Learning takes longer on a busy host, and the text says so.
 func TestLearningSaysHowLongItTakes(t *testing.T) {
 	p := record.ProbeStatus{Probe: record.Probe{Interval: 30 * time.Second}, LearningRounds: 12, LearningGoal: 120}
-	assert.Equal(t, "learning, 12 of 120 rounds", learningText(p))
+	assert.Equal(t, "learning, 12 of 120 rounds", LearningText(p))
 	assert.Equal(t, "learning, 12 of 120 rounds", notCompared(p, time.Time{}), "by an earlier daemon")
 	p.Rounds = map[record.Outcome]uint64{record.OutcomeOK: 12, record.OutcomeBusy: 0}
-	assert.Equal(t, "learning, 12 of 120 rounds, about 54 min more", learningText(p))
+	assert.Equal(t, "learning, 12 of 120 rounds, about 54 min more", LearningText(p))
 	p.Rounds[record.OutcomeDisturbed] = 36
-	assert.Equal(t, "learning, 12 of 120 rounds, about 3 h 36 min more; 12 of 48 rounds since the start were good", learningText(p))
-	p.Rounds[record.OutcomeOK], p.LearningRounds = 0, 0
-	assert.Equal(t, "learning, 0 of 120 rounds; 0 of 36 rounds since the start were good", learningText(p))
+	assert.Equal(t, "learning, 12 of 120 rounds, about 3 h 36 min more; 12 of 48 rounds since the start were good", LearningText(p))
+	p.Rounds[record.OutcomeOK], p.Rounds[record.OutcomeDisturbed] = 6120, 17
+	assert.Equal(t, "learning, 12 of 120 rounds, about 54 min more; 6 120 of 6 137 rounds since the start were good", LearningText(p))
+	p.Rounds[record.OutcomeOK], p.Rounds[record.OutcomeDisturbed], p.LearningRounds = 0, 36, 0
+	assert.Equal(t, "learning, 0 of 120 rounds; 0 of 36 rounds since the start were good", LearningText(p))
 }
 
 // A conclusion that the repeats do not support is not stated.

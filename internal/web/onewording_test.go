@@ -74,6 +74,8 @@ func TestFactsHaveOneWording(t *testing.T) {
 		for _, p := range target.Probes {
 			if p.Baseline != nil {
 				both(page, text, report.BaselineText(p))
+			} else {
+				both(page, text, report.LearningText(p))
 			}
 			both(page, text, p.Effect.String())
 		}

@@ -33,7 +33,7 @@ type probeView struct {
 
 type learningView struct {
 	Rounds, Goal int
-	Left         string
+	Text         string
 }
 
 // lastView is the outcome of the last round.
@@ -75,10 +75,7 @@ func newProbeView(p record.ProbeStatus, unavailable, held bool, now time.Time) p
 		v.Maturity = report.BaselineText(p)
 	}
 	if learned(p) == nil && p.LearningGoal > 0 && !unavailable {
-		v.Learning = &learningView{
-			Rounds: p.LearningRounds, Goal: p.LearningGoal,
-			Left: units.Span(time.Duration(max(p.LearningGoal-p.LearningRounds, 0)) * p.Probe.Interval),
-		}
+		v.Learning = &learningView{Rounds: p.LearningRounds, Goal: p.LearningGoal, Text: report.LearningText(p)}
 	}
 	if p.Window != nil {
 		for _, s := range record.Statistics() {
