@@ -61,7 +61,7 @@ func TestFleetThroughPrometheus(t *testing.T) {
 	text := run()
 	require.Equal(t, 0, text.code, text.stderr)
 	assert.Contains(t, text.stdout, "3 drives on 3 nodes")
-	assert.Contains(t, text.stdout, "2.00× (1.90 to 2.20)")
+	assert.Contains(t, text.stdout, "2.00× (1.90× to 2.20×)")
 	assert.Less(t, strings.Index(text.stdout, "stor-2"), strings.Index(text.stdout, "stor-1"), "the worst first")
 	assert.NotContains(t, text.stdout, "stor-0")
 	assert.Contains(t, run("--all").stdout, "stor-0")

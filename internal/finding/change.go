@@ -67,7 +67,7 @@ func (c *slowed) add(t record.TargetStatus, p record.ProbeStatus, e record.Effec
 	}
 	for _, s := range record.Statistics() {
 		if r := e.Ratios[s]; r.Ratio > c.worst {
-			c.worst, c.text = r.Ratio, fmt.Sprintf("%s %s %s", p.Probe.Name, s.Short(), r)
+			c.worst, c.text = r.Ratio, fmt.Sprintf("%s %s %s", p.Probe.Name, s.Short(), units.RatioWithin(r.Ratio, r.Lower, r.Upper))
 		}
 	}
 	if e.Time.Before(c.since) {
@@ -87,7 +87,7 @@ func (c *slowed) finding() Finding {
 		}
 		f.Evidence = append(f.Evidence, units.Plural(len(ids), target)+": "+strings.Join(namesOf(ids, c.targets), ", "), "at most "+c.text)
 	}
-	f.came(c.changes)
+	f.Evidence = append(f.Evidence, changedWith(c.changes)...)
 	if len(c.changes) > 0 {
 		f.Action = strings.Replace(f.Action, "CONDITION", c.changes[0].Condition, 1)
 	}

@@ -33,7 +33,7 @@ func TestAChangeThatSlowedDrivesIsOneFinding(t *testing.T) {
 	assert.Equal(t, Finding{
 		Severity: Warning, Code: SinceChange, TargetID: "nvme0n1", Path: "/dev/nvme0n1", Device: "nvme0n1", Since: since,
 		Text:     "slower since a change of conditions, which is the baseline now",
-		Evidence: []string{"read-4k p50 30 % slower (27 to 34 %)", "with kernel 6.1 → 6.8"}, Action: all[0].Action,
+		Evidence: []string{"read-4k p50 1.30× (1.27× to 1.34×)", "changed with it: kernel 6.1 → 6.8"}, Action: all[0].Action,
 	}, all[0], "the others are hardly slower, or perhaps not")
 
 	drives = append(drives, slowed("nvme3n1", -time.Minute, 1.4, 1.38))
@@ -41,7 +41,7 @@ func TestAChangeThatSlowedDrivesIsOneFinding(t *testing.T) {
 	require.Len(t, all, 1, "the same change")
 	assert.Empty(t, all[0].TargetID, "it is about the node")
 	assert.Equal(t, since.Add(-time.Minute), all[0].Since)
-	assert.Equal(t, []string{"2 targets: nvme0n1, nvme3n1", "at most read-4k p50 40 % slower (38 to 44 %)", "with kernel 6.1 → 6.8"}, all[0].Evidence)
+	assert.Equal(t, []string{"2 targets: nvme0n1, nvme3n1", "at most read-4k p50 1.40× (1.38× to 1.44×)", "changed with it: kernel 6.1 → 6.8"}, all[0].Evidence)
 
 	drives[3].Probes[0].Effect.Changes = []record.Change{{Condition: "firmware", From: "A", To: "B"}}
 	assert.Len(t, ofChanges(drives), 2, "two changes")
@@ -67,7 +67,7 @@ func TestEachChangeIsAFindingOfItsOwn(t *testing.T) {
 		{ID: "eui.2", Device: record.Device{Name: "nvme1n1"}, Probes: []record.ProbeStatus{neither}},
 	})
 	require.Len(t, all, 2)
-	assert.Equal(t, []string{"2 targets: nvme0n1, nvme1n1", "at most read-4k p50 30 % slower (20 to 40 %)", "with kernel A → B"}, all[0].Evidence)
+	assert.Equal(t, []string{"2 targets: nvme0n1, nvme1n1", "at most read-4k p50 1.30× (1.20× to 1.40×)", "changed with it: kernel A → B"}, all[0].Evidence)
 	assert.Equal(t, "eui.1", all[1].TargetID)
-	assert.Equal(t, []string{"read-4k p50 50 % slower (40 to 60 %)", "with firmware A → B"}, all[1].Evidence)
+	assert.Equal(t, []string{"read-4k p50 1.50× (1.40× to 1.60×)", "changed with it: firmware A → B"}, all[1].Evidence)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // sameEvent is the longest time between onsets that still belong to one event, as different probes
@@ -72,16 +73,18 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 		f.Evidence = append(f.Evidence, OneLine(of))
 	}
 	told := map[string]bool{}
+	var changes []record.Change
 	for _, t := range seen { // the first statistic of a source is the most telling one
 		if !told[t.Source] {
 			told[t.Source] = true
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s %s %s", t.Source, t.Statistic.Short(), t.Ratio))
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s %s %s", t.Source, t.Statistic.Short(), units.RatioWithin(t.Ratio.Ratio, t.Ratio.Lower, t.Ratio.Upper)))
 		}
-		f.came(t.Attribution)
+		changes = addChanges(changes, t.Attribution)
 		if f.Since.IsZero() || t.Since.Before(f.Since) {
 			f.Since = t.Since
 		}
 	}
+	f.Evidence = append(f.Evidence, changedWith(changes)...)
 	return f
 }
 
@@ -110,15 +113,6 @@ func inCommon(ids []string, targets []record.TargetStatus) string {
 		text += " with firmware " + first.Firmware
 	}
 	return text
-}
-
-// came adds the changes of conditions with which an event came, each once.
-func (f *Finding) came(changes []record.Change) {
-	for _, c := range record.ChangeTexts(changes) {
-		if with := OneLine("with " + c); !slices.Contains(f.Evidence, with) {
-			f.Evidence = append(f.Evidence, with)
-		}
-	}
 }
 
 // namesOf returns the names of targets, in the order of their ids.
@@ -171,7 +165,7 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	case v.Ratio.Ratio == 0:
 		text = "slow times of the drive's own traffic have become common; the others are as before"
 	default:
-		evidence = append(evidence, v.Ratio.String())
+		evidence = append(evidence, units.RatioWithin(v.Ratio.Ratio, v.Ratio.Lower, v.Ratio.Upper))
 	}
 	if v.Unjudged != nil && v.Source == record.SourceTraffic { // else it says why a probe is not compared
 		text, evidence = "the drive's own traffic was slower than before when it was last compared", append(evidence, v.Unjudged.String())

@@ -24,7 +24,7 @@ func TestWhatDrivesDidTogetherIsOneFinding(t *testing.T) {
 	require.Len(t, all, 1, "its statistics say the same")
 	assert.Equal(t, HostSlower, all[0].Code)
 	assert.Equal(t, since, all[0].Since)
-	assert.Equal(t, "the host is slower: its drives got slower together: 3 of 3 drives, read-4k p50 20 % slower (18 to 23 %), with kernel 6.1 → 6.8", all[0].String())
+	assert.Equal(t, "the host is slower: its drives got slower together: 3 of 3 drives, read-4k p50 1.20× (1.18× to 1.23×), changed with it: kernel 6.1 → 6.8", all[0].String())
 
 	s.Together = append(s.Together, record.Together{
 		Scope: record.ScopeBatch, Source: "traffic", Statistic: record.OthersReadLatency, Ratio: record.Ratio{Ratio: 1.3}, Since: since.Add(20 * time.Minute),
@@ -34,7 +34,7 @@ func TestWhatDrivesDidTogetherIsOneFinding(t *testing.T) {
 	require.Len(t, all, 1, "the traffic saw the same event")
 	assert.Equal(t, HostSlower, all[0].Code)
 	assert.Equal(t, since, all[0].Since)
-	assert.Equal(t, []string{"3 of 3 drives", "read-4k p50 20 % slower (18 to 23 %)", "with kernel 6.1 → 6.8", "traffic reads of others 30 % slower"}, all[0].Evidence)
+	assert.Equal(t, []string{"3 of 3 drives", "read-4k p50 1.20× (1.18× to 1.23×)", "traffic reads of others 1.30×", "changed with it: kernel 6.1 → 6.8"}, all[0].Evidence)
 
 	s.Together[2].Since = since.Add(2 * time.Hour)
 	all = Of(s)
@@ -104,13 +104,13 @@ func TestVerdictsBeyondTheProbes(t *testing.T) {
 	require.Len(t, all, 1)
 	assert.Equal(t, TrafficSlower, all[0].Code)
 	assert.Equal(t, now(), all[0].Since)
-	assert.Equal(t, "the drive's own traffic is slower than before: 40 % slower", all[0].String())
+	assert.Equal(t, "the drive's own traffic is slower than before: 1.40×", all[0].String())
 	target.Verdict.Source = "read-4k"
 	assert.Equal(t, "the drive's own traffic is slower than before", ofVerdict(target, now())[0].String(), "the ratio is of a probe")
 	target.Verdict.Unjudged = &record.WhyUnjudged{Reason: record.ReasonBusy}
 	assert.Equal(t, "the drive's own traffic is slower than before", ofVerdict(target, now())[0].String(), "only the rounds of the probe are refused")
 	target.Verdict.Source = "traffic"
-	assert.Equal(t, "the drive's own traffic was slower than before when it was last compared: 40 % slower, rounds were refused", ofVerdict(target, now())[0].String())
+	assert.Equal(t, "the drive's own traffic was slower than before when it was last compared: 1.40×, rounds were refused", ofVerdict(target, now())[0].String())
 	target.Verdict.Unjudged = nil
 	target.Verdict.Ratio, target.Verdict.Source = record.Ratio{}, "traffic"
 	assert.Equal(t, "slow times of the drive's own traffic have become common; the others are as before", ofVerdict(target, now())[0].String())
@@ -127,7 +127,7 @@ func TestWhatChangedWithTheTrafficIsNamed(t *testing.T) {
 	const told = "the drive's own traffic is slower than before"
 	all := ofVerdict(target, now())
 	require.Len(t, all, 1)
-	assert.Equal(t, told+": 40 % slower, changed with it: firmware A → B, governor performance → powersave", all[0].String())
+	assert.Equal(t, told+": 1.40×, changed with it: firmware A → B and governor performance → powersave", all[0].String())
 	target.Verdict.Source = "read-4k"
 	assert.Equal(t, told, ofVerdict(target, now())[0].String(), "that is of the probe, whose own finding names it")
 }

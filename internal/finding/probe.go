@@ -134,11 +134,7 @@ func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) 
 	var causes []record.Change
 	for _, d := range in {
 		f.Evidence = append(f.Evidence, driftText(d))
-		for _, change := range d.Attribution {
-			if !slices.Contains(causes, change) {
-				causes = append(causes, change)
-			}
-		}
+		causes = addChanges(causes, d.Attribution)
 	}
 	if len(causes) == 0 && state == record.Regressed {
 		f.Action = "no change of conditions found; suspect the drive"
@@ -147,12 +143,22 @@ func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) 
 	return []Finding{f}
 }
 
+// addChanges adds changes of conditions, each once.
+func addChanges(all, more []record.Change) []record.Change {
+	for _, change := range more {
+		if !slices.Contains(all, change) {
+			all = append(all, change)
+		}
+	}
+	return all
+}
+
 // changedWith returns the evidence about changes of conditions; none when there are none.
 func changedWith(changes []record.Change) []string {
 	if len(changes) == 0 {
 		return nil
 	}
-	return []string{"changed with it: " + strings.Join(record.ChangeTexts(changes), ", ")}
+	return []string{OneLine(record.ChangedWith(changes))}
 }
 
 // InState returns the statistics in a state, and when the first of them entered it.
@@ -175,12 +181,5 @@ func driftText(d record.Drift) string {
 	if d.Cause == record.BySlowRounds {
 		return name + " slow rounds have become common; the others are as before"
 	}
-	if d.Ratio == 0 {
-		return name
-	}
-	text := name + " " + units.Ratio(d.Ratio)
-	if d.Lower == 0 && d.Upper == 0 {
-		return text
-	}
-	return fmt.Sprintf("%s (%s to %s)", text, units.Ratio(d.Lower), units.Ratio(d.Upper))
+	return strings.TrimSpace(name + " " + units.RatioWithin(d.Ratio, d.Lower, d.Upper))
 }

@@ -190,8 +190,8 @@ func TestFleet(t *testing.T) {
 	for _, want := range []string{
 		"6 drives on 3 nodes at ", "1 severe, 2 degraded, 1 watch, 1 unknown, 1 healthy", "no answer now, but a daemon ran within the last day: stor-9\n", "a daemon runs, but watches no drive: stor-4\n",
 		"the answer may be incomplete: store b is away",
-		"probes, traffic, fleet", "probes, together with others", "2.50× (2.41 to 2.60)  1 h ago", "1.60×  ", "1.40×  ", "1.22× (1.18 to 1.27)  3 h ago", "1.20× slower",
-		"changed with it: firmware A → B, PCIe link 16 GT/s x4 → unknown\n",
+		"probes, traffic, fleet", "probes, together with others", "2.50× (2.41× to 2.60×)  1 h ago", "1.60×  ", "1.40×  ", "1.22× (1.18× to 1.27×)  3 h ago", "1.20× slower",
+		"changed with it: firmware A → B and PCIe link 16 GT/s x4 → unknown\n",
 	} {
 		assert.Contains(t, short.String(), want)
 	}

@@ -75,9 +75,9 @@ func (f Fleet) driveBlocks(all bool) []document.Block {
 		if d.Batch {
 			by += ", together with others"
 		}
-		row := t.Add(d.Place(), d.name(), string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
-		if len(d.Attribution) > 0 {
-			row.Notes = []document.Block{document.List("changed with it: ", record.ChangeTexts(d.Attribution)...)}
+		row := t.Add(d.Place(), d.name(), string(d.Verdict), d.slower(), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
+		if changed := record.ChangedWith(d.Attribution); changed != "" {
+			row.Notes = []document.Block{document.Sentence(changed)}
 		}
 	}
 	return titled(t)
@@ -95,7 +95,7 @@ func (f Fleet) hostBlocks(all bool) []document.Block {
 	t := document.Table{Names: []string{"host", "drives", "verdict", "slower", "since"}, Align: "lrlll"}
 	for _, h := range f.Hosts {
 		if all || h.Verdict.Suspects() {
-			t.Add(h.Place(), units.Count(h.Drives), string(h.Verdict), ratioText(h.Slower), f.sinceText(h.Since))
+			t.Add(h.Place(), units.Count(h.Drives), string(h.Verdict), h.slower(), f.sinceText(h.Since))
 		}
 	}
 	return titled(t)
@@ -104,7 +104,7 @@ func (f Fleet) hostBlocks(all bool) []document.Block {
 func (f Fleet) modelBlocks() []document.Block {
 	t := document.Table{Names: []string{"model", "firmware", "drives", "verdicts", "against the fastest firmware"}, Align: "llrlr"}
 	for _, m := range f.Models {
-		vs := ratioText(Slower{Ratio: m.VsFastest})
+		vs := Slower{Ratio: m.VsFastest}.slower()
 		if m.Slower {
 			vs += " slower"
 		}
@@ -120,17 +120,7 @@ func titled(t document.Table) []document.Block {
 	return []document.Block{document.Gap{}, t}
 }
 
-// ratioText returns "2.50× (2.41 to 2.60)", or "2.50×" without an interval; empty when nothing is slower.
-func ratioText(s Slower) string {
-	bound := func(r float64) string { return strings.TrimSuffix(units.Ratio(r), "×") }
-	switch {
-	case s.Ratio == 0:
-		return ""
-	case s.Lower == 0 || s.Upper == 0:
-		return units.Ratio(s.Ratio)
-	}
-	return fmt.Sprintf("%s (%s to %s)", units.Ratio(s.Ratio), bound(s.Lower), bound(s.Upper))
-}
+func (s Slower) slower() string { return units.RatioWithin(s.Ratio, s.Lower, s.Upper) }
 
 func (f Fleet) sinceText(t time.Time) string {
 	if t.IsZero() {

@@ -79,6 +79,15 @@ func ChangeTexts(changes []Change) []string {
 	return texts
 }
 
+// ChangedWith says which conditions changed when something began: "changed with it: firmware A → B and scheduler none →
+// bfq". It is empty when none did.
+func ChangedWith(changes []Change) string {
+	if len(changes) == 0 {
+		return ""
+	}
+	return "changed with it: " + strings.Join(slices.Compact(ChangeTexts(changes)), " and ")
+}
+
 // ConditionTitle returns the title of the condition with this name, such as "PCIe link".
 func ConditionTitle(name string) string {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Conditions]()) {

@@ -165,8 +165,8 @@ type Ratio struct {
 	Upper float64 `json:"upper,omitempty"`
 }
 
-// String returns text such as "18 % faster (16 to 20 %)", or "2.5 times slower (2.4 to 2.6)" for factors of 2 and
-// more. It is empty when nothing was compared.
+// String returns text for a sentence, such as "18 % faster (16 to 20 %)", or "2.5 times slower (2.4 to 2.6)" for factors
+// of 2 and more. It is empty when nothing was compared. Among other figures, units.RatioWithin writes the ratio.
 func (r Ratio) String() string {
 	word, ratio, lower, upper := "slower", r.Ratio, r.Lower, r.Upper
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/report/text"
@@ -75,7 +76,7 @@ func (l Line) verdict() string {
 	case record.Degraded, record.Severe:
 		said := fmt.Sprintf("%s since %s", l.Verdict, l.Since)
 		if l.Ratio > 0 {
-			said += ": " + l.ratio().String()
+			said += ": " + record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper}.String()
 		}
 		if len(l.Witnesses) > 0 {
 			said += ", by its " + strings.Join(l.Witnesses, " and ")
@@ -83,14 +84,10 @@ func (l Line) verdict() string {
 		if l.Scope == record.ScopeBatch {
 			said += ", together with others"
 		}
-		return said + l.because()
+		return said + l.changed()
 	case record.Healthy, record.Watch, record.Unjudged:
 	}
 	return string(l.Verdict)
-}
-
-func (l Line) ratio() record.Ratio {
-	return record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper}
 }
 
 // text describes a change in words. It is empty for learning and for suspicions, which only the plot
@@ -98,7 +95,7 @@ func (l Line) ratio() record.Ratio {
 func (l Line) text() string {
 	switch {
 	case l.Effect != nil && l.Effect.Ratio > 0:
-		return fmt.Sprintf("since %s: %s", changesText(l.Attribution), *l.Effect)
+		return fmt.Sprintf("since %s: %s", strings.Join(slices.Compact(record.ChangeTexts(l.Attribution)), ", "), *l.Effect)
 	case l.Statistic == "":
 		if l.Verdict.Blames() {
 			return l.verdict()
@@ -109,22 +106,22 @@ func (l Line) text() string {
 		case l.Cause == record.BySlowRounds:
 			said += ": slow rounds have become common"
 		case l.Ratio > 0:
-			said += ": " + l.ratio().String()
+			said += ": " + units.RatioWithin(l.Ratio, l.Lower, l.Upper)
 		}
 		if len(l.Drives) > 0 {
 			said += ", " + units.Plural(len(l.Drives), "drive")
 		}
-		return said + l.because()
+		return said + l.changed()
 	}
 	return ""
 }
 
-// because names the changes of conditions that came with what a line says.
-func (l Line) because() string {
-	if len(l.Attribution) == 0 {
-		return ""
+// changed names the changes of conditions that came with what a line says.
+func (l Line) changed() string {
+	if changed := record.ChangedWith(l.Attribution); changed != "" {
+		return ", " + changed
 	}
-	return ", because " + changesText(l.Attribution)
+	return ""
 }
 
 // blocks shows a drive: a plot of its probe, and the states at the end.
@@ -167,19 +164,15 @@ func end(what string, n drift.Explanation) []document.Block {
 		return []document.Block{document.Gap{}, document.Sentence(fmt.Sprintf("At the end: learning %s, %s so far", what, units.Plural(n.Rounds, "round")))}
 	}
 	baseline := fmt.Sprintf("At the end: %s is %s, learned from %s in %s", what, n.Maturity, units.Plural(n.Rounds, "round"), units.Plural(n.Blocks, "block"))
-	if n.UnjudgedBlocks > 0 {
-		baseline += fmt.Sprintf("; %s not judged: it had not seen such load from others", units.Plural(n.UnjudgedBlocks, "block"))
+	if unjudged := report.UnjudgedText(n.UnjudgedBlocks); unjudged != "" {
+		baseline += "; " + unjudged
 	}
 	blocks := []document.Block{document.Gap{}, document.Sentence(baseline)}
 	for _, s := range n.Statistics {
 		if s.Ratio == 0 {
 			continue // nothing was compared
 		}
-		blocks = append(blocks, document.List("", fmt.Sprintf("%-5s %-9s %s", s.Statistic.Short(), s.State, record.Ratio{Ratio: s.Ratio, Lower: s.Lower, Upper: s.Upper})))
+		blocks = append(blocks, document.List("", fmt.Sprintf("%-5s %-9s %s", s.Statistic.Short(), s.State, units.RatioWithin(s.Ratio, s.Lower, s.Upper))))
 	}
 	return blocks
-}
-
-func changesText(list []record.Change) string {
-	return strings.Join(slices.Compact(record.ChangeTexts(list)), ", ")
 }

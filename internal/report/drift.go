@@ -137,14 +137,15 @@ func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 			}
 		}
 		row := document.Row{Cells: []string{
-			name, d.Statistic.Short(), string(d.State), baseline, nowText(d), ratioText(d), cmp.Or(OverText(d, now), none),
+			name, d.Statistic.Short(), string(d.State), baseline, nowText(d), cmp.Or(units.RatioWithin(d.Ratio, d.Lower, d.Upper), none),
+			cmp.Or(OverText(d, now), none),
 			units.Ago(d.Since, now),
 		}}
 		// The statistics of a probe mostly move together, so their common cause is shown once. What made a probe slower
 		// is shown with the findings.
 		last := i == len(compared)-1 || !slices.Equal(d.Attribution, compared[i+1].Attribution)
 		if last && d.State == record.Improved && len(d.Attribution) > 0 {
-			row.Notes = []document.Block{document.List("because ", record.ChangeTexts(d.Attribution)...)}
+			row.Notes = []document.Block{document.Sentence(record.ChangedWith(d.Attribution))}
 		}
 		if u := d.Unjudged; u != nil {
 			unjudged = append(unjudged, d.Statistic.Short())
@@ -206,22 +207,18 @@ func BaselineText(probe record.ProbeStatus) string {
 		text += "; until it covers a day only shifts beyond drift.threshold are judged"
 	case record.Final:
 	}
-	if n := probe.UnjudgedBlocks; n > 0 {
-		text += fmt.Sprintf("; %s not judged: it had not seen such load from others", units.Plural(n, "block"))
+	if unjudged := UnjudgedText(probe.UnjudgedBlocks); unjudged != "" {
+		text += "; " + unjudged
 	}
 	return text
 }
 
-// ratioText returns "1.31× (1.27 to 1.36)", without bounds when there are none.
-func ratioText(d record.Drift) string {
-	switch {
-	case d.Ratio == 0:
-		return none
-	case d.Lower == 0 && d.Upper == 0:
-		return units.Ratio(d.Ratio)
-	default:
-		return fmt.Sprintf("%s (%s to %s)", units.Ratio(d.Ratio), units.Ratio(d.Lower), units.Ratio(d.Upper))
+// UnjudgedText says how many blocks were not judged, and why; empty for none.
+func UnjudgedText(blocks int) string {
+	if blocks == 0 {
+		return ""
 	}
+	return units.Plural(blocks, "block") + " not judged: the baseline had not seen such load from others"
 }
 
 // LearningText describes the progress of a baseline: "learning, 12 of 120 rounds, about 54 min more", and how many

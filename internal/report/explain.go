@@ -72,9 +72,8 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 	}
 	head.Text = baselineText(x.Explanation)
 	about.Blocks = append(about.Blocks, effectBlocks("", x.Earlier, x.Effect)...)
-	if x.UnjudgedBlocks > 0 {
-		about.Blocks = append(about.Blocks, document.Sentence(
-			units.Plural(x.UnjudgedBlocks, "block")+" not judged: the baseline had not seen such load from others"))
+	if unjudged := UnjudgedText(x.UnjudgedBlocks); unjudged != "" {
+		about.Blocks = append(about.Blocks, document.Sentence(unjudged))
 	}
 	about.Blocks = append(about.Blocks, workBlocks(x.Explanation)...)
 	for _, n := range x.Notes {
@@ -128,19 +127,19 @@ func Accepted(n drift.Note) string {
 	return strings.Join(levels, ", ")
 }
 
-// stateText describes a state: "regressed since 2026-05-04 10:42 (2 h ago), 1.31× (1.27 to 1.36)".
+// stateText describes a state: "regressed since 2026-05-04 10:42 (2 h ago), 1.31× (1.27× to 1.36×)".
 func stateText(s drift.StatisticExplanation, now time.Time) string {
 	text := fmt.Sprintf("%s since %s (%s)", s.State, units.Minute(s.Since), units.Ago(s.Since, now))
 	if s.Ratio > 0 {
-		text += ", " + ratioText(s.Drift)
+		text += ", " + units.RatioWithin(s.Ratio, s.Lower, s.Upper)
 	}
 	return text
 }
 
 func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) []document.Block {
 	blocks := []document.Block{document.Sentence(why(x, i, s))}
-	if len(s.Attribution) > 0 {
-		blocks = append(blocks, document.List("because ", record.ChangeTexts(s.Attribution)...))
+	if changed := record.ChangedWith(s.Attribution); changed != "" {
+		blocks = append(blocks, document.Sentence(changed))
 	}
 	if len(x.Recent) > 0 {
 		ratios := make([]float64, len(x.Recent))

@@ -27,15 +27,16 @@ func (x Explained) drive() []document.Block {
 }
 
 // togetherText describes a slowdown of several drives: "6 of 6 drives, this one included, are slower since …: read-4k p50
-// 20 % slower, because kernel 6.1 → 6.8".
+// 1.20× (1.15× to 1.25×), changed with it: kernel 6.1 → 6.8".
 func togetherText(t record.Together, id string) string {
 	included := "not this one"
 	if slices.Contains(t.Drives, id) {
 		included = "this one included"
 	}
-	text := fmt.Sprintf("%d of %d drives, %s, are slower since %s: %s %s %s", len(t.Drives), t.Of, included, units.Minute(t.Since), t.Source, t.Statistic.Short(), t.Ratio)
-	if len(t.Attribution) > 0 {
-		text += ", because " + strings.Join(record.ChangeTexts(t.Attribution), ", ")
+	text := fmt.Sprintf("%d of %d drives, %s, are slower since %s: %s %s %s", len(t.Drives), t.Of, included, units.Minute(t.Since), t.Source, t.Statistic.Short(),
+		units.RatioWithin(t.Ratio.Ratio, t.Ratio.Lower, t.Ratio.Upper))
+	if changed := record.ChangedWith(t.Attribution); changed != "" {
+		text += ", " + changed
 	}
 	return text
 }

@@ -49,8 +49,8 @@ func VerdictDetail(v record.Judgement, moment func(time.Time) string) string {
 	if v.Scope == record.ScopeBatch {
 		parts = append(parts, "together with others")
 	}
-	if len(v.Attribution) > 0 {
-		parts = append(parts, "changed with it: "+strings.Join(record.ChangeTexts(v.Attribution), " and "))
+	if changed := record.ChangedWith(v.Attribution); changed != "" {
+		parts = append(parts, changed)
 	}
 	text := strings.Join(parts, ", ")
 	for _, t := range all[1:] {

@@ -54,6 +54,27 @@ func Ratio(r float64) string {
 	return Number(r) + "×"
 }
 
+// RatioWithin writes a factor with the bounds of its interval: "1.31× (1.27× to 1.35×)". It is without them when there
+// are none, and empty when the factor is 0. In a sentence, record.Ratio says it in words.
+func RatioWithin(r, lower, upper float64) string {
+	switch bounds := Bounds(lower, upper); {
+	case r == 0:
+		return ""
+	case bounds == "":
+		return Ratio(r)
+	default:
+		return Ratio(r) + " (" + bounds + ")"
+	}
+}
+
+// Bounds writes the bounds of the interval of a factor: "1.27× to 1.35×"; empty when one of them is 0, which is not known.
+func Bounds(lower, upper float64) string {
+	if lower == 0 || upper == 0 {
+		return ""
+	}
+	return Ratio(lower) + " to " + Ratio(upper)
+}
+
 // Percent writes a share (0 to 1) as a percentage: "7.3 %".
 func Percent(share float64) string {
 	switch percent := share * 100; {

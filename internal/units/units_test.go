@@ -75,6 +75,13 @@ func TestSize(t *testing.T) {
 	}
 }
 
+func TestRatioWithinBounds(t *testing.T) {
+	assert.Equal(t, "1.31× (1.27× to 1.35×)", units.RatioWithin(1.31, 1.27, 1.35))
+	assert.Equal(t, "2.50×", units.RatioWithin(2.5, 0, 0))
+	assert.Equal(t, "2.50×", units.RatioWithin(2.5, 2.4, 0), "half an interval is none")
+	assert.Empty(t, units.RatioWithin(0, 0, 0))
+}
+
 func TestRatioAndPercent(t *testing.T) {
 	for v, want := range map[float64]string{1: "1.00×", 1.234: "1.23×", 0.981: "0.98×", 9.994: "9.99×", 9.996: "10.0×", 1240: "1 240×"} {
 		assert.Equal(t, want, units.Ratio(v), "%g", v)

@@ -1,16 +1,20 @@
 package web_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // flat returns text without line breaks and with ordinary spaces.
@@ -25,6 +29,12 @@ func everything() record.Snapshot {
 		Time: s.Time, Changes: []record.Change{{Condition: "pcie_link", From: "A", To: "B"}},
 		Ratios: map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 0.8, Lower: 0.75, Upper: 0.85}},
 	}
+	changes := []record.Change{{Condition: "kernel", From: "6.1", To: "6.8"}, {Condition: "governor", From: "performance", To: "powersave"}}
+	s.Targets[1].Verdict.Attribution, s.Targets[1].Probes[0].Drift[0].Attribution = changes, changes
+	s.Together = []record.Together{{
+		Scope: record.ScopeHost, Source: "read-4k", Statistic: record.LatencyP50, Ratio: record.Ratio{Ratio: 1.44, Lower: 1.41, Upper: 1.47},
+		Since: s.Time.Add(-time.Hour), Drives: []string{s.Targets[0].ID, s.Targets[1].ID}, Of: 2, Attribution: changes,
+	}}
 	disk := record.DiskHealth{
 		Passed: new(true), TemperatureCelsius: new(31), PercentageUsed: new(0.04), PowerOnHours: new(int64(12001)), PowerCycles: new(int64(37)),
 		ReallocatedSectors: new(int64(6)), PendingSectors: new(int64(1)), UncorrectableSectors: new(int64(2)),
@@ -33,6 +43,25 @@ func everything() record.Snapshot {
 		Name: "sda", Kind: record.ControllerDrive, Devices: []string{s.Targets[1].Device.ID}, LastRead: s.Time, Disk: &disk,
 	})
 	return s
+}
+
+// explained returns what drift explain says of a target.
+func explained(t *testing.T, s record.Snapshot, target record.TargetStatus) string {
+	t.Helper()
+	x := report.Explained{Time: s.Time, Verdict: target.Verdict, Together: s.Together}
+	for _, p := range target.Probes {
+		if p.Baseline == nil {
+			continue
+		}
+		e := drift.Explanation{Maturity: cmp.Or(p.Baseline.Maturity, record.Final), UnjudgedBlocks: p.UnjudgedBlocks}
+		for _, d := range p.Drift {
+			e.Statistics = append(e.Statistics, drift.StatisticExplanation{Drift: d})
+		}
+		x.Probes = append(x.Probes, report.ProbeExplained{Probe: p.Probe.Name, Explanation: e})
+	}
+	var b strings.Builder
+	require.NoError(t, report.Explain(&b, x))
+	return flat(b.String())
 }
 
 // A fact has the same name and value on the page and in the text that is made from the JSON of the API.
@@ -69,9 +98,25 @@ func TestFactsHaveOneWording(t *testing.T) {
 			both(page, text, f.Name+" "+f.Value)
 		}
 	}
+	for _, e := range s.Together {
+		fact := e.Source + " " + e.Statistic.Short() + " " + units.RatioWithin(e.Ratio.Ratio, e.Ratio.Lower, e.Ratio.Upper)
+		both(page, text, fact+", "+record.ChangedWith(e.Attribution))
+		assert.Contains(t, explained(t, s, s.Targets[0]), fact+", "+record.ChangedWith(e.Attribution))
+	}
 	for _, target := range s.Targets {
+		explanation := explained(t, s, target)
 		both(page, text, report.DeviceText(target.Device))
+		both(page, text, record.ChangedWith(target.Judged().Attribution))
 		for _, p := range target.Probes {
+			both(page, text, report.UnjudgedText(p.UnjudgedBlocks))
+			assert.Contains(t, explanation, report.UnjudgedText(p.UnjudgedBlocks))
+			for _, d := range p.Drift {
+				ratio := units.RatioWithin(d.Ratio, d.Lower, d.Upper)
+				both(page, text, units.Bounds(d.Lower, d.Upper)) // the page has it below the ratio
+				assert.Contains(t, text, ratio)
+				assert.Contains(t, explanation, ratio)
+				assert.Contains(t, explanation, record.ChangedWith(d.Attribution))
+			}
 			if p.Baseline != nil {
 				both(page, text, report.BaselineText(p))
 			} else {

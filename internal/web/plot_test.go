@@ -128,7 +128,7 @@ func TestEffectAndMaturityAreShown(t *testing.T) {
 	server := serve(t, o)
 	body := pages(t, server.URL)
 	shows(t, body, "since firmware A → B: p50 25 % faster (18 to 33 %)")
-	shows(t, body, "pinned final baseline of 120 rounds; 3 blocks not judged: it had not seen such load from others")
+	shows(t, body, "pinned final baseline of 120 rounds; 3 blocks not judged: the baseline had not seen such load from others")
 	shows(t, body, "p99 slow rounds have become common; the others are as before")
 	shows(t, get(t, server.URL+"/api/v1/drift").body, `"text": "since firmware A → B: p50 25 % faster (18 to 33 %)"`)
 }

@@ -224,7 +224,7 @@ func newFigureView(p record.ProbeStatus, s record.Statistic, now time.Time) figu
 			if b := learned(p); v.Tone == toneGood && b != nil && b.Maturity == record.Early {
 				v.Tone = toneQuiet // only a large shift is judged, so it may be several times slower
 			}
-			v.Ratio, v.Interval = ratio(d), interval(d)
+			v.Ratio, v.Interval = units.RatioWithin(d.Ratio, 0, 0), units.Bounds(d.Lower, d.Upper) // below each other
 			if d.Now > 0 {
 				v.Now = keep(report.Statistic(s, d.Now)) + ", " + keep(report.OverText(d, now))
 			}

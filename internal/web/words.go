@@ -51,22 +51,6 @@ func whyNotHealthy(j record.Judgement, now time.Time) string {
 // keep keeps a short text on one line. "3 060 ok" would be misread if broken after the 3.
 func keep(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
-// ratio returns how many times slower, such as "1.62×"; empty when nothing was compared.
-func ratio(d record.Drift) string {
-	if d.Ratio == 0 {
-		return ""
-	}
-	return units.Ratio(d.Ratio)
-}
-
-// interval returns the interval of the ratio, such as "1.57× to 1.68×"; empty when there is none.
-func interval(d record.Drift) string {
-	if d.Lower == 0 && d.Upper == 0 {
-		return ""
-	}
-	return units.Ratio(d.Lower) + " to " + units.Ratio(d.Upper)
-}
-
 // workload returns text such as "4 KiB random read, depth 1, 256 I/Os every 30 s".
 func workload(p record.Probe) string {
 	text := fmt.Sprintf("%s %s %s", units.BlockSize(p.BlockBytes), p.Pattern, p.Direction)
