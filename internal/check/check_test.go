@@ -43,7 +43,7 @@ func node(verdicts ...record.DriveVerdict) record.Snapshot {
 const fine, watch, degraded, severe, unknown = record.Healthy, record.Watch, record.Degraded, record.Severe, record.Unjudged
 
 func TestTheWorstDecides(t *testing.T) {
-	slow := ": 31 % slower (27 to 36 %) than before, since 2026-11-22 11:00:00 +00:00, by its probes"
+	slow := ": 31 % slower (27 to 36 %) than before, since 2026-11-22 11:00:00 UTC, by its probes"
 	host := node(fine, fine)
 	host.Host = &record.Judgement{Verdict: degraded, Scope: record.ScopeHost, Ratio: record.Ratio{Ratio: 1.31, Lower: 1.27, Upper: 1.36}, Since: now.Add(-time.Hour), Witnesses: []string{"probes"}, ThanBefore: []string{"probes"}}
 	worse := node(fine, degraded)

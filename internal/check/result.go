@@ -7,6 +7,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Result is the summary of the drives of one node.
@@ -75,7 +76,7 @@ func (r *Result) add(name string, v record.Judgement) {
 		r.Verdict = counts
 	}
 	if counts != record.Healthy {
-		r.Reasons = append(r.Reasons, name+" is "+report.DriveVerdict(v))
+		r.Reasons = append(r.Reasons, name+" is "+report.DriveVerdict(v, units.UTC))
 	}
 }
 

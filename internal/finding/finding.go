@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Finding is something that a person should know about a node.
@@ -49,7 +50,7 @@ func Of(s record.Snapshot) []Finding {
 		all = append(all, found(NotReady, "not ready", s.NotReady))
 	}
 	if !s.QuietUntil.IsZero() {
-		all = append(all, found(Quiet, "quiet hours", "nothing is measured until "+s.QuietUntil.Format("2006-01-02 15:04 MST")))
+		all = append(all, found(Quiet, "quiet hours", "nothing is measured until "+units.Minute(s.QuietUntil)))
 	}
 	all = append(all, ofCollectors(s.Collectors, s.Warnings)...)
 	all = append(all, ofWarnings(s.Warnings)...)

@@ -335,7 +335,7 @@ func TestAdviceAboutMissingRoundsFitsTheLastRound(t *testing.T) {
 func TestQuietHoursAreNoFault(t *testing.T) {
 	s := snapshot(record.ProbeStatus{Probe: record.DefaultProbes()[0], LastSuccess: now().Add(-10 * time.Hour)})
 	assert.Equal(t, []string{Stale}, codes(Of(s)))
-	s.QuietUntil = time.Date(2026, 11, 23, 18, 0, 0, 0, time.UTC)
+	s.QuietUntil = time.Date(2026, 11, 23, 20, 0, 0, 0, time.FixedZone("CET", 2*60*60)) // that of the calendar
 	all := Of(s)
 	require.Equal(t, []string{Quiet}, codes(all))
 	assert.Equal(t, Info, all[0].Severity)

@@ -101,7 +101,7 @@ func ioErrors(p record.ProbeStatus, s record.Snapshot) Finding {
 	}
 	text := units.Plural(total, "I/O") + " failed since ssdprobe started"
 	if !s.Started.IsZero() {
-		text += " at " + minute(s.Started)
+		text += " at " + units.Minute(s.Started)
 	}
 	fail := p.Last != nil && p.Last.Outcome == record.OutcomeError && len(p.Last.Errors) > 0
 	past := !p.LastError.IsZero() && s.Time.Sub(p.LastError) >= errorsAge
@@ -109,7 +109,7 @@ func ioErrors(p record.ProbeStatus, s record.Snapshot) Finding {
 		text += ", but none within a day"
 	}
 	if !fail && !p.LastError.IsZero() {
-		evidence = append(evidence, "the last at "+minute(p.LastError))
+		evidence = append(evidence, "the last at "+units.Minute(p.LastError))
 	}
 	f := found(IOErrors, text, evidence...)
 	switch {
@@ -120,9 +120,6 @@ func ioErrors(p record.ProbeStatus, s record.Snapshot) Finding {
 	}
 	return f
 }
-
-// minute writes a moment for everybody who reads the finding, wherever they are.
-func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
 
 // ofDrift returns one finding for all statistics in a state, because they mostly move together.
 func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) []Finding {

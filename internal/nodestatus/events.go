@@ -71,7 +71,7 @@ func newsOf(told map[string]record.ToldVerdict, s record.Snapshot) []news {
 			if before.Verdict == record.Severe {
 				after.Eased++
 			}
-			all = append(all, news{id, after, event{Type: "Warning", Reason: reason, Note: is.name + " is " + report.DriveVerdict(v)}})
+			all = append(all, news{id, after, event{Type: "Warning", Reason: reason, Note: is.name + " is " + report.DriveVerdict(v, units.UTC)}})
 		case before.Verdict.Blames() && (v.Verdict == record.Healthy || v.Verdict == record.Watch):
 			all = append(all, news{id, nil, event{Type: "Normal", Reason: DriveRecovered, Note: is.name + " is " + string(v.Verdict) + " again" + was(before)}})
 		}
@@ -86,7 +86,7 @@ func newsOf(told map[string]record.ToldVerdict, s record.Snapshot) []news {
 
 // was describes a verdict that has ended.
 func was(t record.ToldVerdict) string {
-	return fmt.Sprintf("; it was %s since %s", t.Verdict, units.Time(t.Since))
+	return fmt.Sprintf("; it was %s since %s", t.Verdict, units.UTC(t.Since))
 }
 
 // longestNote is the most bytes that the API server accepts in a note.

@@ -220,7 +220,7 @@ func TestEventsWhenAVerdictBeginsAndEnds(t *testing.T) {
 
 		d.says(fine, degraded)
 		pass(t, time.Hour)
-		began := "2000-01-01 00:00:11 +00:00"
+		began := "2000-01-01 00:00:11 UTC"
 		want := []string{"Warning DriveDegraded: nvme1n1 is degraded: 31 % slower (27 to 36 %) than before, since " + began + ", by its probes"}
 		assert.Equal(t, want, notes(s), "once")
 		assert.Equal(t, reference{"v1", "Node", "storage-1", "uid-of-storage-1"}, s.events[0].Regarding)

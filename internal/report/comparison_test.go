@@ -204,8 +204,8 @@ func TestDriftTellsHowRunsCompare(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, report.Drift(&b, s))
 	assert.Contains(t, b.String(), `
-  run of quick, 2026-05-04 13:02: slower than the 5 runs before it in 1 of 1 load, most of all mixed read IOPS, 25 %
-  slower
+  run of quick, 2026-05-04 11:02 UTC: slower than the 5 runs before it in 1 of 1 load, most of all mixed read IOPS, 25
+  % slower
     mixed read IOPS: 25 % slower than their median of 1 000 IOPS (1 010 IOPS to 990 IOPS)
 `)
 	assert.NotContains(t, b.String(), "depth")

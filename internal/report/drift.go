@@ -49,7 +49,7 @@ func driftHeadline(s record.Snapshot) string {
 			}
 		}
 	}
-	where := units.Time(s.Time)
+	where := units.UTC(s.Time)
 	if s.Node != "" {
 		where = s.Node + ", " + where
 	}

@@ -49,7 +49,7 @@ type ProbeExplained struct {
 // and for the traffic: the baseline, how the recent blocks compare with it, the evidence for a drift, and why there is an
 // alarm or none.
 func Explain(w io.Writer, x Explained) error {
-	blocks := []document.Block{document.Sentence(fmt.Sprintf("%s (id %s) on %s, %s", x.Path, x.TargetID, x.Node, units.Time(x.Time)))}
+	blocks := []document.Block{document.Sentence(fmt.Sprintf("%s (id %s) on %s, %s", x.Path, x.TargetID, x.Node, units.UTC(x.Time)))}
 	blocks = append(blocks, x.drive()...)
 	sources := slices.Clone(x.Probes)
 	if x.Traffic != nil {
@@ -99,7 +99,7 @@ func baselineText(x drift.Explanation) string {
 	return text + fmt.Sprintf(", under %.0f to %s load from others", 100*x.MinLoad, units.Percent(x.MaxLoad))
 }
 
-// operatorNote returns an operator's note: "note of 2026-05-04 10:42 on the host: powersave is wanted (accepted p50
+// operatorNote returns an operator's note: "note of 2026-05-04 10:42 UTC on the host: powersave is wanted (accepted p50
 // 1.31×)".
 func operatorNote(n drift.Note, on string) document.Note {
 	return document.Note{Label: "note of " + units.Minute(n.Time) + on + ": ", Text: n.Text + acceptedText(n)}
@@ -127,7 +127,7 @@ func Accepted(n drift.Note) string {
 	return strings.Join(levels, ", ")
 }
 
-// stateText describes a state: "regressed since 2026-05-04 10:42 (2 h ago), 1.31× (1.27× to 1.36×)".
+// stateText describes a state: "regressed since 2026-05-04 10:42 UTC (2 h ago), 1.31× (1.27× to 1.36×)".
 func stateText(s drift.StatisticExplanation, now time.Time) string {
 	text := fmt.Sprintf("%s since %s (%s)", s.State, units.Minute(s.Since), units.Ago(s.Since, now))
 	if s.Ratio > 0 {
@@ -169,15 +169,16 @@ func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) [
 	return append(blocks, evidence(s.Evidence)...)
 }
 
-// expectedTexts say when slowdowns recur: "each day 21:30 to 00:15, up to 1.60× slower".
+// expectedTexts say when slowdowns recur: "each day 21:30 to 00:15 UTC, up to 1.60× slower".
 func expectedTexts(list []drift.Expected) []string {
 	texts := make([]string, len(list))
 	for i, e := range list {
 		when := "each day"
 		if e.Every == drift.EveryWeek {
-			when = "each " + e.From.Local().Weekday().String()
+			when = "each " + e.From.UTC().Weekday().String()
 		}
-		texts[i] = fmt.Sprintf("%s %s to %s, up to %s slower", when, units.Clock(e.From), units.Clock(e.To), units.Ratio(e.Ratio))
+		const clock = "15:04"
+		texts[i] = fmt.Sprintf("%s %s to %s UTC, up to %s slower", when, e.From.UTC().Format(clock), e.To.UTC().Format(clock), units.Ratio(e.Ratio))
 	}
 	return texts
 }

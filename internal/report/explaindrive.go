@@ -15,7 +15,7 @@ import (
 func (x Explained) drive() []document.Block {
 	var blocks []document.Block
 	if x.Verdict != nil {
-		blocks = append(blocks, document.Gap{}, document.Note{Label: "verdict: ", Text: DriveVerdict(*x.Verdict)})
+		blocks = append(blocks, document.Gap{}, document.Note{Label: "verdict: ", Text: DriveVerdict(*x.Verdict, units.UTC)})
 	}
 	for _, t := range x.Together {
 		blocks = append(blocks, document.Note{Label: string(t.Scope) + ": ", Text: togetherText(t, x.TargetID)})

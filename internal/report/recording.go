@@ -34,17 +34,14 @@ func RecordingHTML(w io.Writer, rec record.Recording) error {
 }
 
 func recordingTitle(h record.RecordingHead) string {
-	return "What " + strings.Join(concerned(h), ", ") + " did around " + stamp(h.Triggers[0].Time)
+	return "What " + strings.Join(concerned(h), ", ") + " did around " + units.UTC(h.Triggers[0].Time)
 }
-
-// stamp formats a time to the second.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // clock formats a time of day, to the millisecond.
 func clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }
 
 func span(h record.RecordingHead) string {
-	return fmt.Sprintf("%s to %s", stamp(h.From), clock(h.Until))
+	return fmt.Sprintf("%s to %s", units.UTC(h.From), clock(h.Until))
 }
 
 func recordingFacts(rec record.Recording) document.Facts {

@@ -49,7 +49,7 @@ func NotFinished(making []record.RecordingHead, id string) string {
 	if i < 0 {
 		return ""
 	}
-	return fmt.Sprintf("recording %s is not finished; it will be at %s", id, units.Time(making[i].Until))
+	return fmt.Sprintf("recording %s is not finished; it will be at %s", id, units.UTC(making[i].Until))
 }
 
 // concerned returns the names of the devices that triggered a recording, in the order of the

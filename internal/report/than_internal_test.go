@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
@@ -27,12 +28,12 @@ func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
 			Verdict: record.Severe, Witnesses: []string{"traffic"}, Held: true, Unjudged: &record.WhyUnjudged{Reason: record.ReasonNoRounds},
 		},
 		"unknown: rounds were refused": {Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy}},
-		"degraded: 50 % slower than before when last compared, 2026-03-02 12:00:00 +02:00 (rounds were refused), by its probes": {
+		"degraded: 50 % slower than before when last compared, 2026-03-02 10:00:00 UTC (rounds were refused), by its probes": {
 			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes"}, ThanBefore: []string{"probes"},
 			Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy, Since: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)},
 		},
-		"severe: 30 % slower than before, since 2026-03-02 12:00:00 +02:00, by its probes and traffic, together with others; " +
-			"since 2026-03-02 10:00:00 +02:00, by its errors; since 2026-03-02 11:00:00 +02:00, by its stalls": {
+		"severe: 30 % slower than before, since 2026-03-02 10:00:00 UTC, by its probes and traffic, together with others; " +
+			"since 2026-03-02 08:00:00 UTC, by its errors; since 2026-03-02 09:00:00 UTC, by its stalls": {
 			Verdict: record.Severe, Scope: record.ScopeBatch, Ratio: record.Ratio{Ratio: 1.3},
 			Since:     time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
 			Witnesses: []string{"probes", "traffic", "errors", "stalls"}, ThanBefore: []string{"probes", "traffic"},
@@ -41,11 +42,11 @@ func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
 				"probes": time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), "traffic": time.Date(2026, 3, 2, 10, 30, 0, 0, time.UTC),
 			},
 		},
-		"severe: 5 % slower, since 2026-03-02 12:00:00 +02:00; since 2026-03-02 10:00:00 +02:00, by its errors": { // it is no more than suspected to be slower
+		"severe: 5 % slower, since 2026-03-02 10:00:00 UTC; since 2026-03-02 08:00:00 UTC, by its errors": { // it is no more than suspected to be slower
 			Verdict: record.Severe, Ratio: record.Ratio{Ratio: 1.05}, Since: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Witnesses: []string{"errors"},
 			Onsets: map[string]time.Time{"errors": time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), "probes": time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)},
 		},
-		"severe: since 2026-03-02 12:00:00 +02:00, by its errors": { // nothing says by how much it is slower
+		"severe: since 2026-03-02 10:00:00 UTC, by its errors": { // nothing says by how much it is slower
 			Verdict: record.Severe, Since: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Witnesses: []string{"errors"},
 			Onsets: map[string]time.Time{"errors": time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), "probes": time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)},
 		},
@@ -56,6 +57,6 @@ func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
 		"healthy":               {Verdict: record.Healthy},
 		"severe: by its stalls": {Verdict: record.Severe, Witnesses: []string{"stalls"}},
 	} {
-		assert.Equal(t, want, DriveVerdict(v))
+		assert.Equal(t, want, DriveVerdict(v, units.UTC))
 	}
 }

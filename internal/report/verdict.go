@@ -14,25 +14,26 @@ import (
 )
 
 // DriveVerdict returns a verdict in words: "degraded: 40 % slower (36 to 44 %) than its 11 peers, since …, by
-// its probes and traffic".
-func DriveVerdict(v record.Judgement) string {
-	if detail := VerdictDetail(v, units.Time); detail != "" {
+// its probes and traffic". moment writes times.
+func DriveVerdict(v record.Judgement, moment func(time.Time) string) string {
+	if detail := VerdictDetail(v, moment); detail != "" {
 		return string(v.Verdict) + ": " + detail
 	}
 	return string(v.Verdict)
 }
 
-// DriveState returns the state of a drive in words: "degraded: 40 % slower (36 to 44 %) than its 11 peers, since …", "hung".
-func DriveState(h finding.Health) string {
-	if detail := stateDetail(h); detail != "" {
+// DriveState returns the state of a drive in words: "degraded: 40 % slower (36 to 44 %) than its 11 peers, since …", "hung". moment
+// writes times.
+func DriveState(h finding.Health, moment func(time.Time) string) string {
+	if detail := stateDetail(h, moment); detail != "" {
 		return string(h.State) + ": " + detail
 	}
 	return string(h.State)
 }
 
 // stateDetail returns what the state of a drive is based on; empty when only its findings say that, or nothing is wrong.
-func stateDetail(h finding.Health) string {
-	return cmp.Or(h.Partly, VerdictDetail(h.Judgement, units.Time))
+func stateDetail(h finding.Health, moment func(time.Time) string) string {
+	return cmp.Or(h.Partly, VerdictDetail(h.Judgement, moment))
 }
 
 // VerdictDetail returns what a verdict is based on; empty when nothing is wrong. moment writes times.
@@ -143,13 +144,13 @@ func peersText(v record.Judgement) string {
 func healthBlocks(s record.Snapshot) []document.Block {
 	t := document.Table{Names: []string{"drive", "verdict", ""}, Align: "lll"}
 	for _, h := range finding.HealthOf(s) {
-		t.Add(h.Path, string(h.State), stateDetail(h))
+		t.Add(h.Path, string(h.State), stateDetail(h, units.UTC))
 	}
 	if len(t.Rows) == 0 {
 		return nil
 	}
 	if s.Host != nil {
-		t.Add("host", string(s.Host.Verdict), VerdictDetail(*s.Host, units.Time))
+		t.Add("host", string(s.Host.Verdict), VerdictDetail(*s.Host, units.UTC))
 	}
 	return []document.Block{t, document.Gap{}}
 }

@@ -70,7 +70,7 @@ func verdictText(r Row) string {
 	if r.Verdict == nil {
 		return "no verdict: no reachable daemon watches it"
 	}
-	return report.DriveState(finding.Health{State: r.State, Partly: r.partly, Judgement: *r.Verdict})
+	return report.DriveState(finding.Health{State: r.State, Partly: r.partly, Judgement: *r.Verdict}, units.Time)
 }
 
 func stallLine(r Row, now time.Time) Line {

@@ -111,6 +111,9 @@ func TestTime(t *testing.T) {
 	t.Cleanup(func() { time.Local = time.UTC })
 	assert.Equal(t, "2026-05-04 13:02:11 +02:00", units.Time(time.Date(2026, 5, 4, 11, 2, 11, 0, time.UTC)))
 	assert.Equal(t, "never", units.Time(time.Time{}))
+	assert.Equal(t, "2026-05-04 11:02:11 UTC", units.UTC(time.Date(2026, 5, 4, 13, 2, 11, 0, time.Local)))
+	assert.Equal(t, "2026-05-04 11:02 UTC", units.Minute(time.Date(2026, 5, 4, 13, 2, 11, 0, time.Local)))
+	assert.Equal(t, "never", units.Minute(time.Time{}))
 }
 
 func TestAgo(t *testing.T) {

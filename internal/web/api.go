@@ -7,6 +7,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/history"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // status is the JSON shape of /api/v1/status.
@@ -59,7 +60,7 @@ type driveHealth struct {
 func newHealth(s record.Snapshot) health {
 	answer := health{Time: s.Time, Node: s.Node, Host: s.Host, Drives: []driveHealth{}}
 	for _, h := range finding.HealthOf(s) {
-		answer.Drives = append(answer.Drives, driveHealth{h, report.DriveState(h)})
+		answer.Drives = append(answer.Drives, driveHealth{h, report.DriveState(h, units.UTC)})
 	}
 	return answer
 }

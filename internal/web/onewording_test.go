@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -135,4 +136,32 @@ func TestFactsHaveOneWording(t *testing.T) {
 		both(page, text, f.Action)
 	}
 	assert.Greater(t, count, 40)
+}
+
+// What is said of drives is read anywhere, so each moment in it is in UTC, and says so.
+func TestMomentsHaveOneZone(t *testing.T) {
+	o := options()
+	o.Snapshot = func() record.Snapshot {
+		s := everything()
+		s.QuietUntil = s.Time.Add(time.Hour).In(time.FixedZone("CET", 2*60*60))
+		s.Targets[1].Probes[0].Errors = map[string]uint64{"EIO": 1}
+		return s
+	}
+	server := serve(t, o)
+	s := decode[record.Snapshot](t, get(t, server.URL+"/api/v1/snapshot"))
+	var b strings.Builder
+	require.NoError(t, report.Drift(&b, s))
+	var devices []report.DeviceRow
+	for _, target := range s.Targets {
+		devices = append(devices, report.DeviceRow{Device: target.Device, Findings: finding.OfTarget(finding.Of(s), target.ID)})
+	}
+	require.NoError(t, report.Devices(&b, report.DeviceList{Devices: devices}, s.Time))
+	moment := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? \S*`)
+	for name, text := range map[string]string{"the page": words(pages(t, server.URL)), "drift": flat(b.String()), "explain": explained(t, s, s.Targets[1])} {
+		all := moment.FindAllString(text, -1)
+		assert.NotEmpty(t, all, name)
+		for _, at := range all {
+			assert.Regexp(t, ` UTC\b`, at, name)
+		}
+	}
 }
