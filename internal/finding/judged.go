@@ -77,7 +77,8 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 	for _, t := range seen { // the first statistic of a source is the most telling one
 		if !told[t.Source] {
 			told[t.Source] = true
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s %s %s", t.Source, t.Statistic.Short(), units.RatioWithin(t.Ratio.Ratio, t.Ratio.Lower, t.Ratio.Upper)))
+			ratio := units.RatioWithin(t.Ratio.Ratio, t.Ratio.Lower, t.Ratio.Upper)
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s %s %s%s", t.Source, t.Statistic.Short(), ratio, t.LastCompared()))
 		}
 		changes = addChanges(changes, t.Attribution)
 		if f.Since.IsZero() || t.Since.Before(f.Since) {

@@ -36,6 +36,8 @@ func TestWhatDrivesDidTogetherIsOneFinding(t *testing.T) {
 	assert.Equal(t, since, all[0].Since)
 	assert.Equal(t, []string{"3 of 3 drives", "read-4k p50 1.20× (1.18× to 1.23×)", "traffic reads of others 1.30×", "changed with it: kernel 6.1 → 6.8"}, all[0].Evidence)
 
+	s.Together[0].Unjudged = &record.WhyUnjudged{Reason: record.ReasonBusy, Detail: "utilisation 97 %"}
+	assert.Equal(t, "read-4k p50 1.20× (1.18× to 1.23×) when last compared (rounds were refused: utilisation 97 %)", Of(s)[0].Evidence[1])
 	s.Together[2].Since = since.Add(2 * time.Hour)
 	all = Of(s)
 	require.Len(t, all, 2, "another event")

@@ -93,6 +93,24 @@ func TestAVerdictThatNothingConfirmsSaysSo(t *testing.T) {
 	assert.Nil(t, m.verdict("d00").Unjudged)
 }
 
+// So does what the drives do together.
+func TestASlowHostThatNothingConfirmsSaysSo(t *testing.T) {
+	m := probed(t, 1)
+	m.run(3*time.Hour, func(int) float64 { return 1.4 })
+	require.NotEmpty(t, m.node.Together())
+	assert.Nil(t, m.node.Together()[0].Unjudged)
+	last := m.now()
+	for _, id := range m.drives {
+		m.silent[id] = true
+	}
+	m.run(3*time.Hour, steady)
+	require.NotEmpty(t, m.node.Together())
+	why := m.node.Together()[0].Unjudged
+	require.NotNil(t, why)
+	assert.Equal(t, record.ReasonNoRounds, why.Reason)
+	assert.WithinDuration(t, last, why.Since, 10*time.Minute)
+}
+
 func TestAHostWithRoundsOfTooFewDrivesSaysSo(t *testing.T) {
 	m := probed(t, 1)
 	m.silent["d00"], m.silent["d01"] = true, true

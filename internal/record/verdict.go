@@ -169,4 +169,14 @@ type Together struct {
 	Of     int      `json:"of"`
 	// Attribution lists the changes of conditions at the onset.
 	Attribution []Change `json:"attribution,omitempty"`
+	// Unjudged says why nothing has confirmed Ratio for an hour; nil when something has.
+	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
+}
+
+// LastCompared returns " when last compared", with the reason, if Ratio is not of now; else it is empty.
+func (t Together) LastCompared() string {
+	if t.Unjudged == nil {
+		return ""
+	}
+	return " when last compared (" + t.Unjudged.String() + ")"
 }

@@ -33,8 +33,8 @@ func togetherText(t record.Together, id string) string {
 	if slices.Contains(t.Drives, id) {
 		included = "this one included"
 	}
-	text := fmt.Sprintf("%d of %d drives, %s, are slower since %s: %s %s %s", len(t.Drives), t.Of, included, units.Minute(t.Since), t.Source, t.Statistic.Short(),
-		units.RatioWithin(t.Ratio.Ratio, t.Ratio.Lower, t.Ratio.Upper))
+	text := fmt.Sprintf("%d of %d drives, %s, are slower since %s: %s %s %s%s", len(t.Drives), t.Of, included, units.Minute(t.Since), t.Source, t.Statistic.Short(),
+		units.RatioWithin(t.Ratio.Ratio, t.Ratio.Lower, t.Ratio.Upper), t.LastCompared())
 	if changed := record.ChangedWith(t.Attribution); changed != "" {
 		text += ", " + changed
 	}
