@@ -78,7 +78,7 @@ soak: ## 200 scrapers for a minute, then random faults for SOAK (15m) in an orde
 drift-bench: ## drift detection against what has to hold: alone, reacting streams, nodes; ARGS='-seed 7' or ARGS='FOLDER…' with recorded streams
 	go run ./internal/test/driftbench $(ARGS)
 
-fleet-bench: ## a simulated fleet: false verdicts and delays by kind; ARGS='-device-years 2000 -seed 7' takes hours
+fleet-bench: ## a simulated fleet: false verdicts and delays by kind; two hours, or ARGS='-device-years 100 -seed 7'
 	go run ./internal/test/fleetbench $(ARGS)
 
 generate: ## rewrite what ships and is made from code: dashboards, monitoring, default configuration, schema, lists of keys and metrics

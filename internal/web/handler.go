@@ -84,7 +84,7 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("/api/v1/snapshot", h.answer(func(s record.Snapshot) any { return s }))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		h.fail(w, http.StatusNotFound, "nothing is here; / is the status page, and JSON is at /api/v1/ plus status, health (the verdicts), "+
-			"devices, drift, baselines, recordings, snapshot, explain/ID or history/ID")
+			"devices, drift, baselines, recordings, snapshot, devices/ID, explain/ID, history/ID or recordings/ID")
 	})
 	return h.secured(h.readOnly(root))
 }

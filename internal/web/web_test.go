@@ -147,7 +147,7 @@ func TestEveryRoute(t *testing.T) {
 func TestErrorsAreJSON(t *testing.T) {
 	server := serve(t, options())
 	nothing := map[string]any{"status": 404.0, "error": "nothing is here; / is the status page, and JSON is at /api/v1/ plus status, health (the verdicts), " +
-		"devices, drift, baselines, recordings, snapshot, explain/ID or history/ID"}
+		"devices, drift, baselines, recordings, snapshot, devices/ID, explain/ID, history/ID or recordings/ID"}
 	noTarget := map[string]any{"status": 404.0, "error": "no target has this id; /api/v1/devices lists them"}
 	readOnly := map[string]any{"status": 405.0, "error": "only GET and HEAD: nothing can be changed or started over HTTP"}
 	for _, c := range []struct {

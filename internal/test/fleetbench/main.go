@@ -26,7 +26,7 @@ import (
 
 func main() {
 	var o options
-	flag.Float64Var(&o.years, "device-years", 20, "how many to simulate")
+	flag.Float64Var(&o.years, "device-years", 2000, "how many to simulate; Ctrl-C ends it with a summary")
 	flag.Uint64Var(&o.fleet.Seed, "seed", 1, "of the fleet")
 	flag.Float64Var(&o.fleet.Days, "days", 60, "length of each node's history")
 	flag.DurationVar(&o.fleet.Interval, "interval", time.Minute, "between the rounds of a drive")
