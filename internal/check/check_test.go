@@ -75,7 +75,7 @@ func TestTheWorstDecides(t *testing.T) {
 		"healthy":                {node(fine, fine), nil, 0, 0, "healthy: 2 drives on stor-07"},
 		"one":                    {node(fine), nil, 0, 0, "healthy: 1 drive on stor-07"},
 		"a suspicion":            {node(fine, watch), nil, 0, 0, "healthy: 2 drives on stor-07; 1 on watch"},
-		"not judged in full":     {partly, nil, 2, 1, "severe: nvme3n1 is severe" + slow + "; 4 drives on stor-07; 1 on watch; 1 hung; 1 partly judged"},
+		"not judged in full":     {partly, nil, 2, 1, "severe: nvme3n1 is severe" + slow + "; 4 drives on stor-07; 1 hung; 1 on watch; 1 partly judged"},
 		"degraded":               {node(fine, degraded, unknown), nil, 1, 1, "degraded: nvme1n1 is degraded" + slow + "; nvme2n1 is unknown: the baseline is being learned; 3 drives on stor-07"},
 		"severe":                 {node(fine, degraded, severe), nil, 2, 1, "severe: nvme2n1 is severe" + slow + "; nvme1n1 is degraded" + slow + "; 3 drives on stor-07"},
 		"unknown":                {node(fine, unknown), nil, 3, 2, "unknown: nvme1n1 is unknown: the baseline is being learned; 2 drives on stor-07"},

@@ -79,12 +79,13 @@ func (r Result) words() string {
 	if len(r.Drives) > 0 {
 		parts = append(parts, units.Plural(len(r.Drives), "drive")+" on "+r.Node)
 	}
-	if n := r.count(record.Watch); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d on watch", n))
-	}
 	for _, state := range slices.Backward(finding.States()) {
 		if n := r.despite(state); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+			words := string(state)
+			if state == finding.State(record.Watch) {
+				words = "on watch"
+			}
+			parts = append(parts, fmt.Sprintf("%d %s", n, words))
 		}
 	}
 	if !r.LastRound.IsZero() {

@@ -112,11 +112,11 @@ func (r Result) count(v record.DriveVerdict) int {
 	return n
 }
 
-// despite returns how many drives are in a state that is worse than their verdict, which counts as healthy.
+// despite returns how many drives are in a state other than healthy, although their verdict counts as healthy.
 func (r Result) despite(state finding.State) int {
 	n := 0
 	for _, d := range r.Drives {
-		if v := d.Verdict.Verdict; d.State == state && state != finding.State(v) && countsAs(v) == record.Healthy {
+		if d.State == state && state != finding.State(record.Healthy) && countsAs(d.Verdict.Verdict) == record.Healthy {
 			n++
 		}
 	}

@@ -392,7 +392,7 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 	switch {
 	case inherits:
 		t.open = openBlock{} // part of it was before the change
-	case e.learned() && left.learned() && t.flips(now):
+	case t.flips(&left, now):
 		t.carryOver(&left)
 	case e.learned():
 		t.goOn(now)

@@ -62,10 +62,12 @@ func (t *Tracker) goOn(now time.Time) {
 	t.prepare()
 }
 
-// flips reports whether conditions changed once more within the last hour.
-func (t *Tracker) flips(now time.Time) bool {
+// flips reports whether conditions come and go: they changed once more within the last hour, and both sets are known. What is slower
+// under a set whose effect is not known yet may be that effect.
+func (t *Tracker) flips(left *epoch, now time.Time) bool {
 	n := len(t.changes)
-	return n > 1 && now.Sub(t.changes[n-2].Time).Abs() <= attributable
+	known := left.learned() && !left.unproven() && t.current().learned() && !t.current().unproven()
+	return known && n > 1 && now.Sub(t.changes[n-2].Time).Abs() <= attributable
 }
 
 // carryOver continues in an epoch that was known before, like goOn. It keeps what was seen in the epoch that was left: how much
@@ -73,13 +75,14 @@ func (t *Tracker) flips(now time.Time) bool {
 // may be no block, nor enough of them, under either.
 func (t *Tracker) carryOver(left *epoch) {
 	e := t.current()
-	move := func(s *Shifts, load int) {
+	move := func(s *Shifts, w work, observed int) {
+		before, now := left.Baseline.load(w, observed), e.Baseline.load(w, observed)
 		for i := range t.names {
 			from, to := &left.Baseline.Of[i], &e.Baseline.Of[i]
 			switch {
 			case !s[i].Known():
 			case from.learned() && to.learned():
-				s[i] += to.Curve.at(load) - from.Curve.at(load)
+				s[i] += to.Curve.at(now) - from.Curve.at(before)
 			default:
 				s[i] = missing
 			}
@@ -87,13 +90,13 @@ func (t *Tracker) carryOver(left *epoch) {
 	}
 	for _, points := range [][]point{t.open.Points, t.latest} {
 		for k := range points {
-			move(&points[k].Shifts, points[k].Load)
+			move(&points[k].Shifts, points[k].Work, points[k].Load)
 		}
 	}
 	for k := range t.closed {
 		b := &t.closed[k]
-		move(&b.Level, b.Load)
-		move(&b.Worst, b.Load)
+		move(&b.Level, b.Work, b.Load)
+		move(&b.Worst, b.Work, b.Load)
 	}
 	t.prepare()
 }

@@ -136,10 +136,25 @@ func TestConditionsThatFlipBetweenKnownSetsHideNothing(t *testing.T) {
 	}
 }
 
+// What is slower under a new set of conditions may be their effect. It is no evidence against the drive under a set that is known.
+func TestAnEffectThatIsNotKnownYetIsNotCarriedOver(t *testing.T) {
+	a, b := record.Conditions{Kernel: "6.1", Governor: "performance"}, record.Conditions{Kernel: "6.1", Governor: "powersave"}
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, a)
+	h.run(day+12*time.Hour, 1, b)
+	h.run(2*time.Hour, 1, a)
+	for _, e := range append(h.run(44*time.Minute, 1.3, record.Conditions{Kernel: "6.2", Governor: "performance"}), h.run(9*time.Minute, 1, b)...) {
+		assert.NotEqual(t, record.Regressed, e.To)
+	}
+	d := h.p50()
+	assert.Equal(t, record.Stable, d.State, "nothing is suspected of it")
+	assert.InDelta(t, 1, d.Ratio, 0.03)
+}
+
 func TestAnInheritedBaselineSurvivesARestart(t *testing.T) {
 	h := newHistory(t)
 	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.1"})
-	h.run(30*time.Minute, 1, record.Conditions{Kernel: "6.2"})
+	h.run(44*time.Minute, 1.3, record.Conditions{Kernel: "6.2"})
 	restored := drift.NewTracker(drift.Default())
 	require.NoError(t, restored.Restore(h.track.State()))
 	h.track = restored
@@ -173,7 +188,7 @@ func TestAcceptRightAfterAChangeHolds(t *testing.T) {
 	h := newHistory(t)
 	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.1"})
 	h.run(3*time.Hour, 1.3, record.Conditions{Kernel: "6.1"})
-	h.run(20*time.Minute, 1.3, record.Conditions{Kernel: "6.2"})
+	h.run(44*time.Minute, 1.3, record.Conditions{Kernel: "6.2"})
 	accepted, err := h.track.State().Accept(time.Unix(int64(h.minute)*60, 0), "as it is")
 	require.NoError(t, err)
 	require.NoError(t, h.track.Restore(accepted))

@@ -3,6 +3,7 @@ package drift
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -18,6 +19,13 @@ type Note struct {
 	Ratios map[record.Statistic]float64 `json:"ratios,omitempty"`
 	// SlowShares are the shares (0 to 1) of blocks with a slow round that were accepted.
 	SlowShares map[record.Statistic]float64 `json:"slow_shares,omitempty"`
+	// Followed is true if the baseline had followed changes of conditions to these levels already.
+	Followed bool `json:"followed,omitempty"`
+}
+
+// slower reports whether a level was accepted that had been found to be slower.
+func (n Note) slower() bool {
+	return len(n.SlowShares) > 0 || !n.Followed && slices.ContainsFunc(slices.Collect(maps.Values(n.Ratios)), func(r float64) bool { return r > 1 })
 }
 
 var (
@@ -42,12 +50,13 @@ func (s State) Accepted(at time.Time) (Note, bool) {
 	return notes[len(notes)-1], true
 }
 
-// AcceptedAt returns when an operator last accepted a level, under whatever conditions; zero when nobody did.
+// AcceptedAt returns when an operator last accepted a level that had been found to be slower, under whatever conditions; zero when
+// nobody did.
 func (t *Tracker) AcceptedAt() time.Time {
 	var last time.Time
 	for _, e := range t.epochs {
 		for _, n := range e.Notes {
-			if len(n.Ratios)+len(n.SlowShares) > 0 && n.Time.After(last) {
+			if n.slower() && n.Time.After(last) {
 				last = n.Time
 			}
 		}
@@ -128,7 +137,7 @@ func (s State) AcceptChange(now time.Time, condition, text string) (State, error
 // noted returns the state with a note on levels that the baseline had followed already.
 func (t *Tracker) noted(now time.Time, text string, levels map[record.Statistic]float64) State {
 	e := t.current()
-	e.Notes = append(slices.Clone(e.Notes), Note{Time: now, Text: text, Ratios: levels})
+	e.Notes = append(slices.Clone(e.Notes), Note{Time: now, Text: text, Ratios: levels, Followed: true})
 	return t.State()
 }
 

@@ -84,6 +84,7 @@ func (t *Tracker) Restore(s State) error {
 	t.restart(s.Last)
 	t.epochs, t.changes, t.last, t.open = slices.Clone(s.Epochs), slices.Clone(s.Changes), s.Last, s.Open
 	t.closed, t.recent, t.latest = slices.Clone(s.Closed), slices.Clone(s.Recent), slices.Clone(s.Latest)
+	t.open.Points = slices.Clone(s.Open.Points)
 	for k := range t.recent {
 		b := &t.recent[k]
 		b.withDay = b.Shifts

@@ -52,7 +52,7 @@ func healthFamilies() []family[record.TargetStatus] {
 				}
 			}),
 		acceptedFamily("ssdprobe_drive_accepted_timestamp_seconds", "Time when somebody last accepted a level of the drive as normal (drift accept), in seconds since 1970. "+
-			"Absent if nobody did since its baseline was learned or reset.", judged),
+			"Absent if nobody did. What was accepted beside its peers counts until the drive has been nearer to them for two hours.", judged),
 	}, slowerFamilies("ssdprobe_drive_health_slower_ratio",
 		"How many times slower the drive is than before or than its peers, by its worst witness. Absent if its verdict is healthy or unknown, if it only stalls, fails I/Os or has more slow rounds than before, if nothing was compared for an hour, or while a verdict is only held.",
 		judged)...)
@@ -69,8 +69,8 @@ func hostFamilies() []family[record.Snapshot] {
 	return append([]family[record.Snapshot]{
 		metric("ssdprobe_host_health", gauge, []string{"state"},
 			"Verdict on the host: whether nearly all its drives are slower than before. No drive is blamed for that. One series for each state: 1 for the current "+
-				"state, 0 for the others. state is healthy, watch (at least 1.15 times slower, or a slowdown like one that was reported within the last month), degraded "+
-				"(at least 1.2 times slower), severe (about twice as slow) or unknown (fewer than two drives can be compared, the baseline of the host is being learned, "+
+				"state, 0 for the others. state is healthy, watch (at least 1.15 times slower, a slowdown like one that was reported within the last month, or one of two drives that has not "+
+				"lasted for long enough), degraded (at least 1.2 times slower), severe (about twice as slow) or unknown (fewer than two drives can be compared, the baseline of the host is being learned, "+
 				"or nothing was compared for an hour).",
 			func(s record.Snapshot, emit emit) {
 				if s.Host != nil {

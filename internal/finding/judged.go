@@ -92,11 +92,11 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 // inCommon names the model of drives if they have one, and their firmware if that is one, too, and no other drive of the model has it.
 func inCommon(ids []string, targets []record.TargetStatus) string {
 	var first record.Device
-	sameModel, sameFirmware, others, elsewhere := true, true, false, false
+	seen, sameModel, sameFirmware, others, elsewhere := false, true, true, false, false
 	for _, t := range targets {
 		if d := t.Device; slices.Contains(ids, t.ID) {
-			if first.Model == "" {
-				first = d
+			if !seen {
+				seen, first = true, d
 			}
 			sameModel, sameFirmware = sameModel && d.Model == first.Model, sameFirmware && d.Firmware == first.Firmware
 		}
@@ -110,7 +110,7 @@ func inCommon(ids []string, targets []record.TargetStatus) string {
 		}
 	}
 	text := "all are " + first.Model
-	if sameFirmware && others && !elsewhere {
+	if sameFirmware && first.Firmware != "" && others && !elsewhere {
 		text += " with firmware " + first.Firmware
 	}
 	return text

@@ -88,6 +88,8 @@ func TestABatchNamesWhatItsDrivesHaveInCommon(t *testing.T) {
 		{"all are X", []record.TargetStatus{drive("a", "X", "B"), drive("b", "X", "B"), drive("c", "Y", "B")}},
 		{"", []record.TargetStatus{drive("a", "X", "B"), drive("b", "Y", "B"), drive("c", "X", "A")}},
 		{"", []record.TargetStatus{drive("a", "", ""), drive("b", "", "")}},
+		{"", []record.TargetStatus{drive("a", "", ""), drive("b", "X", "B")}},
+		{"all are X", []record.TargetStatus{drive("a", "X", ""), drive("b", "X", ""), drive("c", "X", "A")}},
 	} {
 		assert.Equal(t, c.want, inCommon([]string{"a", "b"}, c.targets), "%+v", c.targets)
 	}

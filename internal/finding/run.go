@@ -9,9 +9,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// OverdueAfter is how long after its time a scheduled run that was not completed is a finding: its window may be short, and the drive
+// overdueAfter is how long after its time a scheduled run that was not completed is a finding: its window may be short, and the drive
 // busy for a night. SsdprobeRunOverdue has the same limit.
-const OverdueAfter = 48 * time.Hour
+const overdueAfter = 48 * time.Hour
 
 // ofRun lists the findings of a scheduled suite. Of one that is scheduled no more, the reports are history.
 func ofRun(r record.RunStatus, now time.Time) []Finding {
@@ -29,7 +29,7 @@ func ofRun(r record.RunStatus, now time.Time) []Finding {
 		all = append(all, found(RunSlower, "the last run of "+r.Suite+" was slower than the "+units.Plural(c.Runs, "run")+" before it",
 			units.Count(slower)+" of "+units.Plural(len(c.Loads), "load")).from(r.Last.Finished))
 	}
-	if r.Since.IsZero() && now.Sub(r.Next) > OverdueAfter {
+	if r.Since.IsZero() && now.Sub(r.Next) > overdueAfter {
 		f := found(RunOverdue, "the run of "+r.Suite+" was not completed").from(r.Next)
 		if why := cmp.Or(r.Waits, r.Problem); why != "" {
 			f.Evidence = []string{OneLine(why)}

@@ -41,5 +41,5 @@ func TestFindingsOfAScheduledRun(t *testing.T) {
 func TestARunIsOverdueWhenTheAlertSaysSo(t *testing.T) {
 	config, err := os.ReadFile("../../deploy/mixin/config.libsonnet")
 	require.NoError(t, err)
-	assert.Contains(t, string(config), fmt.Sprintf("\n    runOverdueDays: %v,\n", OverdueAfter.Hours()/24))
+	assert.Contains(t, string(config), fmt.Sprintf("\n    runOverdueDays: %v,\n", overdueAfter.Hours()/24))
 }

@@ -40,15 +40,16 @@ func (l *level) outgrow() {
 }
 
 // accept accepts the found level as normal; false when none was found. While the drive is slow beside its past, a level counts
-// that would be found soon, as it is the one that is accepted; that it is steady is known then. Else the last block must show it, too:
-// the drive may be recovering. Errors: drift.ErrMoving.
+// that would be found soon, as it is the one that is accepted; that it is steady is known then. Else the last three blocks must show
+// it, too: the drive may be recovering. Errors: drift.ErrMoving.
 func (l *LevelState) accept(text string, slow bool, now time.Time) (bool, error) {
+	const lastThree = 7
 	last := l.Recent&1 != 0
 	switch {
 	case !l.Found && (!slow || !last):
 		return false, nil
-	case !slow && !last:
-		return false, fmt.Errorf("it has been %.2f times slower than its peers, and was not in the last block: %w", l.Shift.Ratio(), drift.ErrMoving)
+	case !slow && l.Recent&lastThree != lastThree:
+		return false, fmt.Errorf("it has been %.2f times slower than its peers, but not in each of the last three blocks: %w", l.Shift.Ratio(), drift.ErrMoving)
 	}
 	l.Accepted = &AcceptedLevel{Time: now, Text: text, Shift: l.Shift}
 	l.Found, l.Recent, l.Below = false, 0, 0

@@ -38,8 +38,7 @@ func TestALevelBesideThePeersIsAccepted(t *testing.T) {
 
 	notes, err := m.node.AcceptLevels("d04", "read-4k", "the slow slot", m.now())
 	require.NoError(t, err)
-	accepted := m.now()
-	assert.Equal(t, accepted, m.verdict("d04").Accepted)
+	assert.Equal(t, m.now(), m.verdict("d04").Accepted)
 	assert.Zero(t, m.verdict("d03").Accepted)
 	require.Contains(t, notes, "read-4k")
 	assert.InDelta(t, 1.4, notes["read-4k"].Ratios[record.LatencyP50], 0.05)

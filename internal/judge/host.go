@@ -30,8 +30,8 @@ const (
 	// forgotten is how long after its last block a host is dropped that too few drives are left to judge.
 	forgotten = 7 * 24 * time.Hour
 	// hostShare is the share of the drives that must be slower for the host to be blamed. Of manyDrives or more it is
-	// mixedShare if the others are of the same models: then it is no fault of a model. It is blurredShare if there is no clear
-	// line between those that are slower and the others, either: then the others may seem to be fast by chance.
+	// mixedShare if the others are of the same models and firmwares: then it is no fault of one. It is blurredShare if there is no
+	// clear line between those that are slower and the others, either: then the others may seem to be fast by chance.
 	hostShare, mixedShare, blurredShare, manyDrives = 0.9, 0.8, 0.65, 10
 	// stillNearlyAll is the part of that share down to which it is still the host.
 	stillNearlyAll = held

@@ -210,6 +210,6 @@ func (g *group) who(w *wander, i int, x record.Drift) {
 			return o.drive.kind() == s.drive.kind() && o.tracker.Conditions().Firmware == s.tracker.Conditions().Firmware
 		})
 	})
-	w.Blurred = w.Mixed && blurred
+	w.Blurred = w.Mixed && (blurred || w.Host && w.Blurred)      // else one drive could move the host to a batch and back
 	w.Host = w.nearlyAll() || w.Host && w.Told == "" && w.most() // a host that wanders is no batch where some drives seem to be fast
 }

@@ -33,6 +33,9 @@ func DriveState(h finding.Health, moment func(time.Time) string) string {
 
 // stateDetail returns what the state of a drive is based on; empty when only its findings say that, or nothing is wrong.
 func stateDetail(h finding.Health, moment func(time.Time) string) string {
+	if h.State == finding.StateHung || h.State == finding.StateHeldBack {
+		return ""
+	}
 	return cmp.Or(h.Partly, VerdictDetail(h.Judgement, moment))
 }
 

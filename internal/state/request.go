@@ -196,8 +196,8 @@ func (r Request) WithNode(
 		return onTarget, refused
 	}
 	accepted, err = change()
-	if !r.Host && errors.Is(err, drift.ErrNothingToAccept) {
-		return onTarget, refused
+	if !r.Host && (errors.Is(err, drift.ErrNothingToAccept) || errors.Is(err, drift.ErrMoving) && refused == nil) {
+		return onTarget, refused // what the target accepted is stored already
 	}
 	if err != nil {
 		return nil, err

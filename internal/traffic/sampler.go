@@ -32,8 +32,8 @@ type Options struct {
 	// Stall receives each stall when it ends. A stall that lasts for 10 s is also reported then, while it is in
 	// progress.
 	Stall func(Device, record.Stall)
-	// HeldBack receives since when a round of ours has waited although the device is idle, once that is known. It receives it
-	// again, with until when, once that is over; until then, until is zero. It may be nil.
+	// HeldBack receives since when a round of ours has waited although the device is idle, once a second while that goes on: then until
+	// is zero. It receives it once more, with until when, when that is over. It may be nil.
 	HeldBack func(d Device, since, until time.Time)
 	// Second receives what was read at the end of each second, before Stall is called for it. It may be nil. It
 	// must not block.
@@ -219,6 +219,11 @@ func (s *Sampler) follow(ctx context.Context, wanted []Device) []*device {
 		devices[w.Number] = d
 		all = append(all, d)
 	}
+	for number, d := range s.devices {
+		if d.held != nil && devices[number] != d && s.options.HeldBack != nil { // nobody watches any more whether it still is
+			s.options.HeldBack(d.Device, d.held.Since, time.Now())
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range all {
@@ -266,9 +271,9 @@ func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 	for i, d := range all {
 		switch before := heldBefore[i]; {
 		case s.options.HeldBack == nil:
-		case before == nil && d.held != nil:
+		case d.held != nil:
 			s.options.HeldBack(d.Device, d.held.Since, time.Time{})
-		case before != nil && d.held == nil:
+		case before != nil:
 			s.options.HeldBack(d.Device, before.Since, now)
 		}
 		for _, stall := range stalls[i] {
