@@ -280,8 +280,7 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 		if err := dir.CanSaveRunBaseline(suite, subjects[0].ID); err != nil {
 			return fmt.Errorf("--save-baseline: %w", err)
 		}
-	}
-	if _, _, err := dir.RunBaseline(suite, subjects[0].ID); err != nil { // the run is compared with it in the end
+	} else if _, _, err := dir.RunBaseline(suite, subjects[0].ID); err != nil { // the run is compared with it in the end
 		return fmt.Errorf("read the saved run of %s on %s: %w; nothing was measured", suite, subjects[0].Path, err)
 	}
 	var binary fiorun.Binary

@@ -152,10 +152,10 @@ func addChanges(all, more []record.Change) []record.Change {
 
 // changedWith returns the evidence about changes of conditions; none when there are none.
 func changedWith(changes []record.Change) []string {
-	if len(changes) == 0 {
-		return nil
+	if text := record.ChangedWith(changes); text != "" {
+		return []string{OneLine(text)}
 	}
-	return []string{OneLine(record.ChangedWith(changes))}
+	return nil
 }
 
 // InState returns the statistics in a state, and when the first of them entered it.

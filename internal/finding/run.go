@@ -2,7 +2,6 @@ package finding
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -20,14 +19,8 @@ func ofRun(r record.RunStatus, now time.Time) []Finding {
 	}
 	var all []Finding
 	if c := r.Comparison; c != nil && c.Verdict == record.Slower && r.Last != nil {
-		slower := 0
-		for _, l := range c.Loads {
-			if slices.ContainsFunc(l.Figures, func(f record.ComparedFigure) bool { return f.Verdict == record.Slower }) {
-				slower++
-			}
-		}
 		all = append(all, found(RunSlower, "the last run of "+r.Suite+" was slower than the "+units.Plural(c.Runs, "run")+" before it",
-			units.Count(slower)+" of "+units.Plural(len(c.Loads), "load")).from(r.Last.Finished))
+			units.Count(c.CountLoads(c.Verdict))+" of "+units.Plural(len(c.Loads), "load")).from(r.Last.Finished))
 	}
 	if r.Since.IsZero() && now.Sub(r.Next) > overdueAfter {
 		f := found(RunOverdue, "the run of "+r.Suite+" was not completed").from(r.Next)

@@ -58,7 +58,6 @@ func (n *Node) Together() []record.Together {
 		if g.host == nil || len(g.members) == 0 {
 			continue
 		}
-		known := g.host.DriftAt(n.now)
 		for i, x := range g.host.Drift() {
 			w := &g.wanders[i]
 			if w.Says == "" || x.State != record.Regressed { // not reported, or over and not settled yet
@@ -73,7 +72,7 @@ func (n *Node) Together() []record.Together {
 			list = append(list, record.Together{
 				Scope: w.scope(), Verdict: w.Says, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
 				Ratio:  record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
-				Drives: slices.Clone(w.Drives), Of: w.Of, Unjudged: known[i].Unjudged,
+				Drives: slices.Clone(w.Drives), Of: w.Of, Unjudged: g.host.UnjudgedOf(i, n.now),
 			})
 		}
 	}

@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Verdict is the result of a comparison of runs.
 type Verdict string
@@ -37,6 +40,17 @@ type Comparison struct {
 // Unknown reports whether either side was made from fio's own output, so that its conditions are unknown.
 func (c Comparison) Unknown() bool {
 	return c.Before.Suite == ImportedSuite || c.After.Suite == ImportedSuite
+}
+
+// CountLoads returns how many loads have a figure with a verdict.
+func (c Comparison) CountLoads(v Verdict) int {
+	n := 0
+	for _, l := range c.Loads {
+		if slices.ContainsFunc(l.Figures, func(f ComparedFigure) bool { return f.Verdict == v }) {
+			n++
+		}
+	}
+	return n
 }
 
 // RunReference identifies a run in a comparison.

@@ -87,18 +87,15 @@ func verdictText(c record.Comparison, earlier string) string {
 	if c.Verdict == record.Inconclusive {
 		return "inconclusive: " + c.Reason
 	}
-	changed, furthest, most := 0, 0.0, ""
+	furthest, most := 0.0, ""
 	for _, l := range c.Loads {
-		if slices.ContainsFunc(l.Figures, func(f record.ComparedFigure) bool { return f.Verdict == c.Verdict }) {
-			changed++
-		}
 		for _, f := range l.Figures {
 			if off := math.Abs(math.Log(f.Slower.Value)); f.Verdict == c.Verdict && off > furthest {
 				furthest, most = off, fmt.Sprintf("%s %s, %s", loadName(l), f.Statistic.Short(), record.Ratio{Ratio: f.Slower.Value})
 			}
 		}
 	}
-	count := fmt.Sprintf("%d of %s", changed, units.Plural(len(c.Loads), "load"))
+	count := fmt.Sprintf("%d of %s", c.CountLoads(c.Verdict), units.Plural(len(c.Loads), "load"))
 	if c.Verdict == record.Same {
 		text := fmt.Sprintf("as fast as %s: %s within %s", earlier, count, units.Percent(c.Threshold))
 		if n := unsureMedians(c); n > 0 {
