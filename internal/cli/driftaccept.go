@@ -26,7 +26,8 @@ func (a *app) driftAccept() *cobra.Command {
 		Use:   "accept {TARGET… | --change NAME | --host} --note TEXT",
 		Short: "Accept the current level as normal",
 		Long: `Takes the current level of everything that has regressed or improved as normal, and says
-which level that is. If a target is far slower than its peers, that becomes normal too.
+which level that is. What changes of conditions made slower, at once or in small steps,
+becomes normal too, and so does a target that is far slower than its peers.
 What was learned about noise and load stays, so the targets are judged again at once. The
 note says why; "drift explain" shows it. The command is refused where no drift was found,
 because there is nothing to silence. It is also refused while a level moves, for example

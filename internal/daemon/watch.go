@@ -391,7 +391,7 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 		t := p.tracker.Status(now)
 		ps.Window, ps.Baseline, ps.Drift = t.Window, t.Baseline, t.Drift
 		ps.LearningRounds, ps.LearningGoal = t.LearningRounds, t.LearningGoal
-		ps.Effect, ps.Earlier, ps.UnjudgedBlocks = t.Effect, t.Earlier, t.UnjudgedBlocks
+		ps.Effect, ps.Earlier, ps.Lifetime, ps.UnjudgedBlocks = t.Effect, t.Earlier, t.Lifetime, t.UnjudgedBlocks
 		ps.ExplainUnjudged(s.Problem, now)
 		s.Probes[i] = ps
 	}

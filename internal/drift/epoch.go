@@ -45,7 +45,9 @@ type epoch struct {
 	Effect *record.Effect `json:"effect,omitempty"`
 	// Earlier are the effects of the changes before it that still make the device slower.
 	Earlier []record.Effect `json:"earlier_effects,omitempty"`
-	Notes   []Note          `json:"notes,omitempty"`
+	// Lifetime is how much slower than at first the levels are, see ageing.
+	Lifetime [statistics]aged `json:"lifetime,omitzero"`
+	Notes    []Note           `json:"notes,omitempty"`
 	// Inherited says that the baseline is that of the epoch before, until a day has shown the
 	// noise under these conditions.
 	Inherited bool `json:"inherited,omitempty"`
@@ -209,7 +211,7 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 		}
 		for i := range e.Baseline.Of {
 			if e.anew(i, before) {
-				e.Anew[i] = true
+				e.Anew[i], e.Lifetime[i] = true, aged{}
 				e.assume(i, b.Slot, before.Costs.busier(e.Blocks))
 				wanted[i] = learned[i]
 				continue
@@ -262,6 +264,7 @@ func (e *epoch) correct(wanted *Values, learned Values, matters Shift) {
 		if max(by[i], -by[i]) < matters {
 			by[i] = 0
 		}
+		e.Lifetime[i].Slower += by[i]
 	}
 	if by == (Shifts{}) || e.Effect == nil {
 		return

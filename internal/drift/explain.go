@@ -22,11 +22,13 @@ type Explanation struct {
 	Statistics []StatisticExplanation `json:"statistics"`
 	// Recent are the last blocks, at most 36 of them, the last one last. BlockLength is how long a block takes now: from five
 	// minutes to an hour, as rounds may be rare.
-	Recent      []Block         `json:"recent"`
-	BlockLength time.Duration   `json:"block_length_ns"`
-	Effect      *record.Effect  `json:"effect,omitempty"`
-	Earlier     []record.Effect `json:"earlier_effects,omitempty"` // as in record.ProbeStatus
-	Notes       []Note          `json:"notes,omitempty"`
+	Recent      []Block        `json:"recent"`
+	BlockLength time.Duration  `json:"block_length_ns"`
+	Effect      *record.Effect `json:"effect,omitempty"`
+	// Earlier and Lifetime are as in record.ProbeStatus.
+	Earlier  []record.Effect                      `json:"earlier_effects,omitempty"`
+	Lifetime map[record.Statistic]record.Lifetime `json:"lifetime,omitempty"`
+	Notes    []Note                               `json:"notes,omitempty"`
 }
 
 // StatisticExplanation is what is behind the state of one statistic.
@@ -118,7 +120,7 @@ func (t *Tracker) Explain(now time.Time) Explanation {
 	}
 	e := t.current()
 	out.Conditions, out.Rounds, out.UnjudgedBlocks, out.Notes = e.Conditions, e.rounds(), e.Unjudged, e.Notes
-	out.Effect, out.Earlier = e.Effect, e.Earlier
+	out.Effect, out.Earlier, out.Lifetime = e.Effect, e.Earlier, e.lifetime()
 	if !e.learned() {
 		return out
 	}

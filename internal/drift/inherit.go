@@ -22,7 +22,7 @@ func (e *epoch) inherited(conditions record.Conditions, now time.Time, before Sh
 	base := *e.Baseline
 	return epoch{
 		Conditions: conditions, Started: now, Learned: e.Learned, Rounds: e.Rounds, Values: e.Values, Reference: e.Reference,
-		Baseline: &base, Inherited: true, Chained: true, Anew: e.Anew, Assumed: e.Assumed, Before: &before, names: e.names,
+		Baseline: &base, Inherited: true, Chained: true, Anew: e.Anew, Assumed: e.Assumed, Lifetime: e.ageing(now), Before: &before, names: e.names,
 	}
 }
 
@@ -159,6 +159,7 @@ func (t *Tracker) follow(effects [statistics]estimate, moves Shifts, now time.Ti
 		// Once the change is sure, its estimate is believed of a tail, too, of which an hour says little.
 		if sure && (t.isTail(i) || t.isChange(moves[i])) {
 			t.moveBaseline(i, moves[i], now)
+			e.Lifetime[i].add(moves[i], c)
 			before[i] -= moves[i]
 		}
 		// Not the bounds of the effect: they are also wide if the device became slower some time after the change.

@@ -91,7 +91,7 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 			note.Ratios[statistic] = level.Ratio()
 		}
 	}
-	followed := t.acceptEffects("")
+	followed := t.acceptEffects("", now)
 	if len(note.Ratios) == 0 && slowSince == math.MaxInt64 {
 		if len(followed) > 0 {
 			return t.noted(now, text, followed), nil
@@ -127,7 +127,7 @@ func (s State) AcceptChange(now time.Time, condition, text string) (State, error
 	if err := t.Restore(s); err != nil {
 		return State{}, fmt.Errorf("read what is known: %w", err)
 	}
-	followed := t.acceptEffects(condition)
+	followed := t.acceptEffects(condition, now)
 	if len(followed) == 0 {
 		return State{}, fmt.Errorf("no change of %s is known to have made it slower: %w", record.ConditionTitle(condition), ErrNothingToAccept)
 	}

@@ -3,6 +3,7 @@ package drift
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -65,12 +66,14 @@ func takesBack(changes, old []record.Change) bool {
 
 // acceptEffects accepts what changes made slower: changes of one condition, or all if it is empty. It returns how many times
 // slower each statistic became by those that nobody had accepted.
-func (t *Tracker) acceptEffects(condition string) map[record.Statistic]float64 {
+func (t *Tracker) acceptEffects(condition string, now time.Time) map[record.Statistic]float64 {
 	ratios := map[record.Statistic]float64{}
 	if len(t.epochs) == 0 {
 		return ratios
 	}
-	for _, effect := range t.current().slowing() {
+	told := t.current().slowing()
+	untold := record.SlowedUntold(t.current().lifetime(), told)
+	for _, effect := range told {
 		if condition != "" && !effect.Of(condition) {
 			continue
 		}
@@ -81,13 +84,28 @@ func (t *Tracker) acceptEffects(condition string) map[record.Statistic]float64 {
 			t.epochs[i].accept(effect)
 		}
 	}
+	if condition == "" {
+		for statistic, l := range untold {
+			ratios[statistic] = l.Ratio.Ratio // with what is told
+		}
+		for i := range t.epochs {
+			t.epochs[i].renewLifetime(now)
+		}
+	}
 	return ratios
 }
 
-// accept marks an effect as accepted.
+// accept marks an effect as accepted. It no longer counts as ageing.
 func (e *epoch) accept(effect record.Effect) {
 	same := func(other record.Effect) bool {
 		return other.Time.Equal(effect.Time) && slices.Equal(other.Changes, effect.Changes)
+	}
+	for _, own := range e.slowing() {
+		for i, statistic := range e.names {
+			if same(own) && slices.Contains(own.Slowed(), statistic) {
+				e.Lifetime[i].Slower -= ShiftOf(own.Ratios[statistic].Ratio)
+			}
+		}
 	}
 	if e.Effect != nil && same(*e.Effect) {
 		accepted := *e.Effect

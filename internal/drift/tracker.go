@@ -43,6 +43,8 @@ type Status struct {
 	Effect *record.Effect
 	// Earlier are the effects of the changes before it that still make the device slower, see record.ProbeStatus.
 	Earlier []record.Effect
+	// Lifetime compares the level of the baseline with the first one, see record.ProbeStatus.
+	Lifetime map[record.Statistic]record.Lifetime
 	// UnjudgedBlocks counts the blocks in which nothing could be judged, as when others load the device in a way that
 	// the baseline has not seen.
 	UnjudgedBlocks int
@@ -375,7 +377,7 @@ func (t *Tracker) Status(now time.Time) Status {
 	s := Status{LearningGoal: t.settings.BaselineRounds, Window: t.window.at(now)}
 	if len(t.epochs) > 0 {
 		e := t.current()
-		s.LearningRounds, s.Effect, s.Earlier, s.UnjudgedBlocks = e.rounds(), e.Effect, e.Earlier, e.Unjudged
+		s.LearningRounds, s.Effect, s.Earlier, s.Lifetime, s.UnjudgedBlocks = e.rounds(), e.Effect, e.Earlier, e.lifetime(), e.Unjudged
 		if e.learned() {
 			b := e.baseline(t.names)
 			s.Baseline = &b

@@ -99,6 +99,11 @@ func (e epoch) validate() error {
 		e.Doubt != nil && (e.Before == nil || !e.Doubt.Lower.valid() || !e.Doubt.Upper.valid()) {
 		return errors.New("what was inherited cannot be")
 	}
+	for _, a := range e.Lifetime {
+		if !isSlot(a.Since) || !(Shifts{a.Slower, a.Within}).valid() || a.Within < 0 {
+			return fmt.Errorf("an impossible lifetime reference %v", a)
+		}
+	}
 	for _, s := range e.Assumed {
 		if !isSlot(s) {
 			return fmt.Errorf("a level of an impossible slot %d", s)

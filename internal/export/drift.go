@@ -86,6 +86,15 @@ func driftFamilies() []family[probeNow] {
 			"How many times slower the probe became with the last change of conditions. Above 1 is worse for every statistic; IOPS are inverted. "+
 				"Conditions that changed together have the same value. from and to are empty when unknown. Absent until the effect is known.",
 			emitEffect),
+		metric("ssdprobe_lifetime_effect_ratio", gauge, []string{"statistic"},
+			"How many times slower the probe became with all changes of conditions since its first final baseline, or since a level was accepted. "+
+				"Above 1 is worse for every statistic; IOPS are inverted. Multiplied by ssdprobe_drift_ratio, it compares the probe now with what it once was. "+
+				"Absent before the first change, and for p95 and p99.",
+			func(p probeNow, emit emit) {
+				for _, s := range record.Statistics() {
+					emitKnown(emit, p.Lifetime[s].Ratio.Ratio, string(s))
+				}
+			}),
 	}
 }
 

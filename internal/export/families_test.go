@@ -308,6 +308,9 @@ func driftMovements(later time.Time) []movement {
 				Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.3}},
 			}
 		}, "ssdprobe_condition_effect_ratio"),
+		ofProbe("what all changes of conditions did is known", func(p *record.ProbeStatus) {
+			p.Lifetime = map[record.Statistic]record.Lifetime{record.LatencyP50: {Ratio: record.Ratio{Ratio: 1.3}}}
+		}, "ssdprobe_lifetime_effect_ratio"),
 		ofProbe("an earlier change is no cause of a drift", func(p *record.ProbeStatus) {
 			p.Effect = &record.Effect{Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}}}
 		}),

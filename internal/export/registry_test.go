@@ -20,6 +20,7 @@ func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
 		Changes: []record.Change{{Condition: "kernel", From: "6.1", To: "6.12"}},
 		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.01}},
 	}
+	s.Targets[0].Probes[0].Lifetime = map[record.Statistic]record.Lifetime{record.LatencyP50: {Ratio: record.Ratio{Ratio: 1.19}}}
 	s.Targets[0].Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonLoad, Since: recordtest.Now()}}
 	s.Targets[0].Probes[0].UnjudgedBlocks = 14
 	s.Targets[0].Traffic.Last.CoarseTimes = true

@@ -53,7 +53,7 @@ func StillSlowing(p record.ProbeStatus) []record.Effect {
 	for i, e := range all {
 		all[i].Ratios = map[record.Statistic]record.Ratio{}
 		for _, s := range e.Slowed() {
-			if !slices.ContainsFunc(p.Drift, func(d record.Drift) bool { return d.Statistic == s && d.State == record.Improved }) {
+			if !improved(p, s) {
 				all[i].Ratios[s] = e.Ratios[s]
 			}
 		}

@@ -12,6 +12,8 @@ const (
 	Regressed   = "regressed"
 	// SinceChange is a slowdown that no verdict says any more, as the baseline has followed it.
 	SinceChange = "slower_since_change"
+	// ManyChanges is a slowdown by several changes of conditions, each of which cost too little to be SinceChange.
+	ManyChanges = "slower_by_many_changes"
 	Stalled     = "stalled"
 	// The next three concern drives of a node that got slower together, and a drive's own
 	// traffic.
@@ -77,6 +79,8 @@ func Kinds() []Kind {
 			"treat the drive as slow at times; ssdprobe baseline reset ends the verdict", "SsdprobeDriveDegraded"},
 		{SinceChange, Warning, "A change of conditions made a probe at least 1.2 times slower. An hour later its baseline followed, so no verdict blames the drive.",
 			"undo the change; if it is intended, accept it with ssdprobe drift accept --change CONDITION", ""},
+		{ManyChanges, Warning, "Several changes of conditions, each with an effect below 1.2 times, have together made a probe at least 1.2 times slower than its lifetime reference.",
+			"find the conditions that changed with ssdprobe baseline show, and undo them; if the level is intended, accept it with ssdprobe drift accept", ""},
 		{RunSlower, Warning, "The last scheduled run of a suite was slower than the runs before it under the same conditions.",
 			"look at the loads on the status page; run ssdprobe compare on its reports, and repeat the run while the drive is idle", ""},
 		{NotReady, Warning, "The daemon has not looked at every target yet.",

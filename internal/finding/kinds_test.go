@@ -46,6 +46,9 @@ func decided() map[string]func(*record.Snapshot) {
 		SinceChange: probe(func(p *record.ProbeStatus) {
 			p.Effect = &record.Effect{Ratios: map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.2, Lower: 1.1}}}
 		}),
+		ManyChanges: probe(func(p *record.ProbeStatus) {
+			p.Lifetime = map[record.Statistic]record.Lifetime{record.LatencyP50: {Ratio: record.Ratio{Ratio: 1.2, Lower: 1.1}}}
+		}),
 		Suspect: probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
 		NotJudged: probe(func(p *record.ProbeStatus) {
 			p.Drift = []record.Drift{unjudged(record.IOPS, record.ReasonLoad, "", 30*time.Hour)}

@@ -40,7 +40,7 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 	if len(slower) == 0 { // otherwise nobody has to wait for the other statistics
 		slower = ofDrift(p.Drift, record.Suspect, Suspect, "may be slower than its baseline")
 	}
-	all = append(all, slower...)
+	all = append(append(all, slower...), ofLifetime(p)...)
 	all = append(all, ofUnjudged(p, s)...)
 	if p.Last != nil {
 		all = append(all, ofWarnings(p.Last.Warnings)...)

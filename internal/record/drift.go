@@ -152,6 +152,31 @@ func (e *Effect) Slowed() []Statistic {
 	})
 }
 
+// Lifetime is how many times slower than at first the level of a statistic became with all changes of conditions since. What
+// somebody accepted is not counted.
+type Lifetime struct {
+	Ratio
+	Since time.Time `json:"since"` // when the level that it is compared with was learned
+}
+
+// SlowedUntold returns the statistics that changes of conditions have certainly made at least 1.2 times slower, apart from the
+// effects that are told by themselves: each change did less.
+func SlowedUntold(all map[Statistic]Lifetime, told []Effect) map[Statistic]Lifetime {
+	out := map[Statistic]Lifetime{}
+	for s, l := range all {
+		by := 1.0
+		for _, e := range told {
+			if slices.Contains(e.Slowed(), s) {
+				by *= e.Ratios[s].Ratio
+			}
+		}
+		if l.Ratio.Ratio >= slowedBy*by && l.Lower > by {
+			out[s] = l
+		}
+	}
+	return out
+}
+
 // Of reports whether a condition is among those that changed.
 func (e *Effect) Of(condition string) bool {
 	return slices.ContainsFunc(e.Changes, func(c Change) bool { return c.Condition == condition })

@@ -119,6 +119,8 @@ type ProbeStatus struct {
 	// Earlier are the effects of the changes before it that still make the target slower and that nobody accepted, the
 	// oldest first. What a later change made faster is taken off.
 	Earlier []Effect `json:"earlier_effects,omitempty"`
+	// Lifetime compares the level of the baseline with the first one; empty before the first change of conditions.
+	Lifetime map[Statistic]Lifetime `json:"lifetime,omitempty"`
 	// UnjudgedBlocks counts the blocks that were not judged, because the baseline had not seen such load from others.
 	UnjudgedBlocks int `json:"unjudged_blocks,omitempty"`
 }

@@ -71,7 +71,7 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 		return []document.Block{head, about}
 	}
 	head.Text = baselineText(x.Explanation)
-	about.Blocks = append(about.Blocks, effectBlocks("", x.Earlier, x.Effect)...)
+	about.Blocks = append(about.Blocks, effectBlocks("", x.Earlier, x.Effect, x.Lifetime)...)
 	if unjudged := UnjudgedText(x.UnjudgedBlocks); unjudged != "" {
 		about.Blocks = append(about.Blocks, document.Sentence(unjudged))
 	}

@@ -32,7 +32,7 @@ func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 			status.Probes = append(status.Probes, record.ProbeStatus{
 				Probe: p, Baseline: known.Baseline, Drift: known.Drift,
 				LearningRounds: known.LearningRounds, LearningGoal: known.LearningGoal,
-				Effect: known.Effect, Earlier: known.Earlier, UnjudgedBlocks: known.UnjudgedBlocks,
+				Effect: known.Effect, Earlier: known.Earlier, Lifetime: known.Lifetime, UnjudgedBlocks: known.UnjudgedBlocks,
 			})
 		}
 		status.Runs, err = d.Runs(t.ID)

@@ -197,6 +197,8 @@ type driftRow struct {
 	// Baseline and Window are the compared values, in the unit of the statistic; absent when there is none.
 	Baseline *float64 `json:"baseline,omitempty"`
 	Window   *float64 `json:"window,omitempty"`
+	// Lifetime is what all changes of conditions did to the statistic; absent before the first.
+	Lifetime *record.Lifetime `json:"lifetime,omitempty"`
 }
 
 func newDrifts(s record.Snapshot) drifts {
@@ -208,6 +210,9 @@ func newDrifts(s record.Snapshot) drifts {
 			}
 			for _, d := range p.Drift {
 				row := driftRow{where: newWhere(t, p), Drift: d}
+				if l, ok := p.Lifetime[d.Statistic]; ok {
+					row.Lifetime = &l
+				}
 				if p.Baseline != nil {
 					if value, ok := p.Baseline.Values[d.Statistic]; ok {
 						row.Baseline = &value

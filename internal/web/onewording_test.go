@@ -30,6 +30,7 @@ func everything() record.Snapshot {
 		Time: s.Time, Changes: []record.Change{{Condition: "pcie_link", From: "A", To: "B"}},
 		Ratios: map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 0.8, Lower: 0.75, Upper: 0.85}},
 	}
+	p.Lifetime = map[record.Statistic]record.Lifetime{record.LatencyP50: {Ratio: record.Ratio{Ratio: 1.41, Lower: 1.38, Upper: 1.45}, Since: s.Time.Add(-2000 * time.Hour)}}
 	changes := []record.Change{{Condition: "kernel", From: "6.1", To: "6.8"}, {Condition: "governor", From: "performance", To: "powersave"}}
 	s.Targets[1].Verdict.Attribution, s.Targets[1].Probes[0].Drift[0].Attribution = changes, changes
 	s.Together = []record.Together{{
@@ -124,6 +125,7 @@ func TestFactsHaveOneWording(t *testing.T) {
 				both(page, text, report.LearningText(p))
 			}
 			both(page, text, p.Effect.String())
+			both(page, text, strings.Join(report.LifetimeWords(p.Lifetime), ", "))
 		}
 		for _, c := range target.Conditions.List() {
 			if c.Value != "" {

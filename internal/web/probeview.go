@@ -23,10 +23,11 @@ type probeView struct {
 	Sample   string
 	Figures  []figureView
 	Findings []findingView
-	// Maturity is the maturity of the baseline. Effect is the effect of the change of conditions before it.
-	Maturity, Effect string
-	Plot             *plot.Plot // nil while there is nothing to plot
-	Rounds           string
+	// Maturity is the maturity of the baseline. Effect is the effect of the change of conditions before it, and Lifetime that of
+	// all changes together.
+	Maturity, Effect, Lifetime string
+	Plot                       *plot.Plot // nil while there is nothing to plot
+	Rounds                     string
 	// Unjudged lists the statistics that are not judged, and why.
 	Unjudged []unjudgedView
 }
@@ -69,7 +70,7 @@ func newProbeView(p record.ProbeStatus, unavailable, held bool, now time.Time) p
 	v := probeView{
 		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, held, now), Last: newLastView(p, now),
 		Sample: sample(p), Rounds: roundsText(p),
-		Effect: p.Effect.String(), Unjudged: newUnjudgedViews(p.Drift, now),
+		Effect: p.Effect.String(), Lifetime: strings.Join(report.LifetimeWords(p.Lifetime), ", "), Unjudged: newUnjudgedViews(p.Drift, now),
 	}
 	if learned(p) != nil {
 		v.Maturity = report.BaselineText(p)

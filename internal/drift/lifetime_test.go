@@ -1,0 +1,114 @@
+package drift_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// kernels lets the drive get slower by a factor with each of some kernels, each of which stays for two days.
+func (h *history) kernels(names string, slower, by float64) (level float64) {
+	h.t.Helper()
+	for _, name := range names {
+		slower *= by
+		h.run(2*day, slower, record.Conditions{Kernel: string(name)})
+	}
+	return slower
+}
+
+func (h *history) lifetime() record.Lifetime {
+	return h.track.Status(h.now()).Lifetime[record.LatencyP50]
+}
+
+// untold are the statistics that changes made slower by small steps.
+func (h *history) untold() map[record.Statistic]record.Lifetime {
+	s := h.track.Status(h.now())
+	told := s.Earlier
+	if s.Effect != nil {
+		told = append(told, *s.Effect)
+	}
+	return record.SlowedUntold(s.Lifetime, told)
+}
+
+// The baseline follows a change that costs less than 1.2 times, and nothing tells it. Several of them must not hide what a drive
+// was once.
+func TestSmallStepsAreMeasuredAgainstALifetimeReference(t *testing.T) {
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "0"})
+	assert.Zero(t, h.lifetime(), "nothing changed yet")
+	first := h.track.Status(h.now()).Baseline.Learned
+
+	level := h.kernels("a", 1, 1.12)
+	assert.InDelta(t, 1.12, h.lifetime().Ratio.Ratio, 0.02)
+	assert.Empty(t, h.untold())
+	level = h.kernels("bc", level, 1.12)
+	require.Equal(t, record.Stable, h.p50().State, "the baseline followed")
+	assert.Empty(t, h.track.Status(h.now()).Earlier, "no change cost 1.2 times")
+	l := h.lifetime()
+	assert.InDelta(t, 1.405, l.Ratio.Ratio, 0.03)
+	assert.Less(t, l.Lower, l.Ratio.Ratio)
+	assert.Greater(t, l.Upper, l.Ratio.Ratio)
+	assert.WithinDuration(t, first, l.Since, 5*time.Minute)
+	assert.Contains(t, h.untold(), record.LatencyP50)
+	assert.NotContains(t, h.track.Status(h.now()).Lifetime, record.LatencyP99, "an hour says too little about a tail")
+
+	before := fmt.Sprint(h.lifetime())
+	h.restart()
+	assert.Equal(t, before, fmt.Sprint(h.lifetime()))
+
+	// What takes it back ends it.
+	h.kernels("d", level, 1/1.35)
+	assert.InDelta(t, 1.04, h.lifetime().Ratio.Ratio, 0.03)
+	assert.Empty(t, h.untold())
+}
+
+func TestASingleLargeStepIsToldOnce(t *testing.T) {
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "0"})
+	level := h.kernels("a", 1, 1.3)
+	assert.InDelta(t, 1.3, h.lifetime().Ratio.Ratio, 0.03)
+	assert.Empty(t, h.untold(), "the change is told by itself")
+	level = h.kernels("b", level, 1.12)
+	assert.Empty(t, h.untold(), "1.12 times more")
+	level = h.kernels("c", level, 1.12)
+	assert.InDelta(t, 1.63, h.untold()[record.LatencyP50].Ratio.Ratio, 0.05, "1.25 times more than is told")
+
+	// Accepting the large step takes it off, and leaves the others.
+	state, err := h.track.State().AcceptChange(h.now(), "kernel", "it is to be so")
+	require.NoError(t, err)
+	require.NoError(t, h.track.Restore(state))
+	assert.InDelta(t, 1.25, h.untold()[record.LatencyP50].Ratio.Ratio, 0.04)
+
+	state, err = h.track.State().Accept(h.now(), "so be it")
+	require.NoError(t, err)
+	require.NoError(t, h.track.Restore(state))
+	assert.Empty(t, h.untold())
+	assert.InDelta(t, 1.25, state.Epochs[len(state.Epochs)-1].Notes[1].Ratios[record.LatencyP50], 0.04)
+	assert.WithinDuration(t, h.now(), h.lifetime().Since, 5*time.Minute)
+	h.kernels("d", level, 1.12)
+	assert.InDelta(t, 1.12, h.lifetime().Ratio.Ratio, 0.02, "counted from what was accepted")
+}
+
+// The reference is the first baseline, unless a later one was faster for a week.
+func TestAFasterBaselineBecomesTheReferenceAfterAWeek(t *testing.T) {
+	for _, stays := range []time.Duration{2 * day, 9 * day} {
+		t.Run(stays.String(), func(t *testing.T) {
+			h := newHistory(t)
+			h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "0"})
+			h.run(stays, 1/1.15, record.Conditions{Kernel: "fast"})
+			assert.InDelta(t, 1/1.15, h.lifetime().Ratio.Ratio, 0.02)
+			h.kernels("ab", 1/1.15, 1.12)
+			want := 1.12 * 1.12
+			if stays < 7*day {
+				want /= 1.15
+			}
+			assert.InDelta(t, want, h.lifetime().Ratio.Ratio, 0.03)
+			assert.Equal(t, stays > 7*day, len(h.untold()) > 0)
+		})
+	}
+}
