@@ -8,7 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // kernels lets the drive get slower by a factor with each of some kernels, each of which stays for two days.
@@ -109,6 +112,23 @@ func TestAFasterBaselineBecomesTheReferenceAfterAWeek(t *testing.T) {
 			}
 			assert.InDelta(t, want, h.lifetime().Ratio.Ratio, 0.03)
 			assert.Equal(t, stays > 7*day, len(h.untold()) > 0)
+		})
+	}
+}
+
+// Noise that looks like an effect now and then does not add up.
+func TestChangesThatDoNothingDoNotAddUp(t *testing.T) {
+	testenv.Long(t)
+	for _, noise := range drifttest.Noises() {
+		t.Run(noise, func(t *testing.T) {
+			h := history{t: t, track: drift.NewTracker(drift.Default())}
+			for r := range (drifttest.Stream{Kind: "none", Noise: noise, Seed: 7505, Days: 40}).Rounds() {
+				h.track.AddRound(r.Round, record.Conditions{Kernel: fmt.Sprint(int(r.Time.Sub(drifttest.Start()) / (2 * day)))})
+				if h.minute = int(r.Time.Unix() / 60); h.minute%60 == 0 {
+					assert.Empty(t, h.untold())
+				}
+			}
+			assert.NotZero(t, h.lifetime().Since, "there were changes")
 		})
 	}
 }
