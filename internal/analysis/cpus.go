@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/confidence"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -63,7 +64,7 @@ func limitFaster(points []record.CPUPoint, rates [][]float64) {
 	last := len(points) - 1
 	for i := range points {
 		for _, more := range rates[i+1:] {
-			faster := ratioOf(rates[i], more)
+			faster := confidence.Ratio(rates[i], more)
 			if len(points[i].Codes) > 0 || faster.Value < CPUGain || faster.Lower != nil && *faster.Lower <= 1 {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ssdprobe/ssdprobe/internal/confidence"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -63,11 +64,11 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 		before := values.at(from)
 		for _, to := range measured[1:] {
 			after := values.at(to)
-			iops := ratioOf(before.iops, after.iops)
+			iops := confidence.Ratio(before.iops, after.iops)
 			codes := distinct(before.codes, after.codes)
 			effects = append(effects, record.SettingEffect{
 				Load: l.text, Direction: l.direction, Setting: setting, From: from, To: to,
-				IOPS: iops, Latency: ratioOf(before.mean, after.mean), Certain: excludes(iops, 1) && len(codes) == 0, Codes: codes,
+				IOPS: iops, Latency: confidence.Ratio(before.mean, after.mean), Certain: iops.Excludes(1) && len(codes) == 0, Codes: codes,
 			})
 		}
 	}

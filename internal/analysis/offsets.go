@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/ssdprobe/ssdprobe/internal/confidence"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -91,7 +92,7 @@ func ratesAt(steps []record.Step) map[int64][]float64 {
 }
 
 func offsetSpeed(offset int64, rates []float64) record.OffsetSpeed {
-	mean := spreadOf(rates).Mean
+	mean := confidence.Mean(rates)
 	return record.OffsetSpeed{OffsetBytes: offset, BytesPerSecond: mean.Value, Lower: mean.Lower, Upper: mean.Upper}
 }
 
@@ -123,5 +124,5 @@ func againstAlone(alone, beside record.OffsetSpeeds) *record.Interval {
 	if len(from) == 0 {
 		return nil
 	}
-	return new(pairedRatioOf(from, to))
+	return new(confidence.PairedRatio(from, to))
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/ssdprobe/ssdprobe/internal/confidence"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -135,7 +136,7 @@ func (a *aloneRuns) linearity(w record.Workload, repeats []record.Step) (lower, 
 	for _, step := range repeats {
 		totals = append(totals, floats.Sum(partRates(w, []record.Step{step})))
 	}
-	i := ratioOf(ideals, totals)
+	i := confidence.Ratio(ideals, totals)
 	return i.Lower, i.Upper
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/ssdprobe/ssdprobe/internal/confidence"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -51,7 +52,7 @@ func Spans(steps []record.Step) []record.SpanSweep {
 			p := spanPoint(*spans.at(bytes))
 			p.SpanBytes, p.Percent, p.Rise = bytes, percents[bytes], record.Interval{Value: 1}
 			if i > 0 {
-				p.Rise = ratioOf(means(smallest), means(*spans.at(bytes)))
+				p.Rise = confidence.Ratio(means(smallest), means(*spans.at(bytes)))
 			}
 			s.Points = append(s.Points, p)
 		}
@@ -91,7 +92,7 @@ func means(repeats []result) []float64 {
 // before the rise that is certainly not slower. It reports a flat curve when a rise can be excluded.
 // An interval wider than the rise itself decides nothing.
 func spanVerdict(points []record.SpanPoint) (record.SpanVerdict, int64) {
-	slower := func(p record.SpanPoint) bool { return p.Rise.Value >= SpanLimit && excludes(p.Rise, 1) }
+	slower := func(p record.SpanPoint) bool { return p.Rise.Value >= SpanLimit && p.Rise.Excludes(1) }
 	last := points[len(points)-1]
 	switch {
 	case last.Rise.Lower == nil || last.Rise.Wide():

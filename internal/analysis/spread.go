@@ -1,6 +1,11 @@
 package analysis
 
-import "github.com/ssdprobe/ssdprobe/internal/record"
+import (
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/confidence"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
 
 // Spreads returns how far the repeats of each series lie apart. A series with fewer than
 // two complete repeats is left out.
@@ -32,4 +37,8 @@ func Spreads(steps []record.Step) []record.Spread {
 		}
 	}
 	return spreads
+}
+
+func spreadOf(values []float64) record.SpreadOf {
+	return record.SpreadOf{Mean: confidence.Mean(values), Min: slices.Min(values), Max: slices.Max(values)}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ssdprobe/ssdprobe/internal/confidence"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -30,6 +31,16 @@ func MoreRepeats(r record.RunReport) int {
 		return 0
 	}
 	return enough
+}
+
+// repeatsFor returns how many repeats each side needs so that a test of one load can succeed when so many loads share
+// confidence.Alpha.
+func repeatsFor(loads int) int {
+	n := 1
+	for confidence.LeastChance(n, n) > confidence.Alpha/float64(loads) {
+		n++
+	}
+	return n
 }
 
 // disregarded returns the code of the first warning that disqualifies a step of a run from

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ssdprobe/ssdprobe/internal/confidence"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -62,17 +63,17 @@ func historyOf(now load, before [][]load) record.ComparedLoad {
 		if len(is) == 0 {
 			continue
 		}
-		f := record.ComparedFigure{Statistic: s, After: median(is), Verdict: record.Inconclusive}
+		f := record.ComparedFigure{Statistic: s, After: confidence.Median(is), Verdict: record.Inconclusive}
 		var values []float64
 		f.AfterUnsure = now.unsure(s)
 		for _, was := range earlier {
 			if v := was.values(s); len(v) > 0 {
-				values = append(values, median(v))
+				values = append(values, confidence.Median(v))
 				f.BeforeUnsure = f.BeforeUnsure || was.unsure(s)
 			}
 		}
 		if len(values) > 0 {
-			f.Before = median(values)
+			f.Before = confidence.Median(values)
 			f.Best, f.Worst = extremes(s, values)
 			f.Slower = record.Interval{Value: s.Slower(f.Before, f.After)}
 		}

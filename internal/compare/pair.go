@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ssdprobe/ssdprobe/internal/confidence"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -69,7 +70,7 @@ func (n Names) Pair(before, after record.RunReport, threshold float64) record.Co
 	for _, was := range earlier {
 		leaveOut(&c, was, "only in "+n.Before)
 	}
-	level := alpha / float64(max(1, countDeciding(matched)))
+	level := confidence.Alpha / float64(max(1, countDeciding(matched)))
 	for _, m := range matched {
 		c.Loads = append(c.Loads, n.pairOf(m[0], m[1], threshold, level))
 	}
@@ -124,12 +125,12 @@ func (n Names) pairOf(before, after load, threshold, level float64) record.Compa
 	}
 	for _, s := range measured(before, after) {
 		was, is := before.values(s), after.values(s)
-		f := record.ComparedFigure{Statistic: s, Before: median(was), After: median(is), Slower: timesSlower(s, was, is)}
+		f := record.ComparedFigure{Statistic: s, Before: confidence.Median(was), After: confidence.Median(is), Slower: confidence.TimesSlower(s, was, is)}
 		f.Best, f.Worst = extremes(s, was)
 		f.BeforeUnsure, f.AfterUnsure = before.unsure(s), after.unsure(s)
 		certain := false
-		if leastChance(len(was), len(is)) <= level {
-			f.P = new(chance(was, is))
+		if confidence.LeastChance(len(was), len(is)) <= level {
+			f.P = new(confidence.Chance(was, is))
 			certain = *f.P <= level
 		}
 		if f.BeforeUnsure || f.AfterUnsure {

@@ -44,6 +44,11 @@ type Interval struct {
 // Wide reports whether the interval is wider than the value itself. Such a value is meaningless.
 func (i Interval) Wide() bool { return i.Lower != nil && i.Upper != nil && *i.Upper-*i.Lower > i.Value }
 
+// Excludes reports whether the interval is known and does not contain x.
+func (i Interval) Excludes(x float64) bool {
+	return i.Lower != nil && i.Upper != nil && (*i.Lower > x || *i.Upper < x)
+}
+
 // Spread describes how much the repeats of one load differ, in one direction.
 type Spread struct {
 	Load      string    `json:"load"` // Step.Series

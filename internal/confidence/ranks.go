@@ -1,4 +1,4 @@
-package compare
+package confidence
 
 import (
 	"math"
@@ -10,31 +10,29 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// alpha is the accepted probability that a comparison finds a change where there is none.
-const alpha = 0.05
-
 // exactValues is the largest number of values on a side for which the interval uses the exact
 // distribution of U. For 50 values that would take seconds, and beyond 20 the distribution is
 // almost normal.
 const exactValues = 20
 
-// median returns the median of values.
-func median(values []float64) float64 {
-	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), 1-alpha).Center
+func sample(values []float64) *benchmath.Sample {
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
-// chance returns the probability that two samples of one distribution differ as much as
+// Median returns the median of values.
+func Median(values []float64) float64 {
+	return benchmath.AssumeNothing.Summary(sample(values), 1-Alpha).Center
+}
+
+// Chance returns the probability that two samples of one distribution differ as much as
 // these: the two-sided P of the Mann-Whitney U test.
-func chance(before, after []float64) float64 {
-	sample := func(values []float64) *benchmath.Sample {
-		return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
-	}
+func Chance(before, after []float64) float64 {
 	return benchmath.AssumeNothing.Compare(sample(before), sample(after)).P
 }
 
-// leastChance returns the smallest value that chance can have for samples of these sizes:
+// LeastChance returns the smallest value that Chance can have for samples of these sizes:
 // that of two samples that do not overlap.
-func leastChance(before, after int) float64 {
+func LeastChance(before, after int) float64 {
 	ways := 1.0 // the binomial coefficient of before+after over before
 	for i := range before {
 		ways *= float64(after+1+i) / float64(1+i)
@@ -42,22 +40,12 @@ func leastChance(before, after int) float64 {
 	return 2 / ways
 }
 
-// repeatsFor returns how many repeats each side needs so that a test of one load can succeed
-// when so many loads share alpha.
-func repeatsFor(loads int) int {
-	n := 1
-	for leastChance(n, n) > alpha/float64(loads) {
-		n++
-	}
-	return n
-}
-
-// timesSlower estimates how many times slower the values after are: the median of all ratios
+// TimesSlower estimates how many times slower the values after are: the median of all ratios
 // of a value after to one before. Its 95 % interval holds the ratios that the U test would
 // not reject; it is unknown when there are too few values for one. (The Hodges-Lehmann
 // estimator and its interval, on logarithms: Hollander, Wolfe and Chicken, Nonparametric
 // Statistical Methods, third edition, sections 4.2 and 4.3.)
-func timesSlower(s record.Statistic, before, after []float64) record.Interval {
+func TimesSlower(s record.Statistic, before, after []float64) record.Interval {
 	var ratios []float64
 	for _, b := range before {
 		for _, a := range after {
@@ -81,7 +69,7 @@ func outside(n1, n2 int) int {
 		return int(max(0, product/2-1.96*math.Sqrt(product*sum/12)))
 	}
 	u, k := stats.UDist{N1: n1, N2: n2}, 0
-	for u.CDF(float64(k)) <= alpha/2 {
+	for u.CDF(float64(k)) <= Alpha/2 {
 		k++
 	}
 	return k
