@@ -64,12 +64,12 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 		before := values.at(from)
 		for _, to := range measured[1:] {
 			after := values.at(to)
-			iops := confidence.Ratio(before.iops, after.iops)
-			codes := distinct(before.codes, after.codes)
-			effects = append(effects, record.SettingEffect{
-				Load: l.text, Direction: l.direction, Setting: setting, From: from, To: to,
-				IOPS: iops, Latency: confidence.Ratio(before.mean, after.mean), Certain: iops.Excludes(1) && len(codes) == 0, Codes: codes,
-			})
+			e := record.SettingEffect{
+				Load: l.text, Direction: l.direction, Setting: setting, From: from, To: to, Codes: distinct(before.codes, after.codes),
+				IOPS: confidence.Ratio(before.iops, after.iops), Latency: confidence.Ratio(before.mean, after.mean),
+			}
+			e.Judge()
+			effects = append(effects, e)
 		}
 	}
 	return effects

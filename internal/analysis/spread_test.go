@@ -58,7 +58,7 @@ func TestEffectOfASetting(t *testing.T) {
 	got := analysis.Effects(steps, "write cache")
 	require.Len(t, got, 1)
 	e := got[0]
-	assert.Equal(t, []any{"4 KiB random read, depth 32", "write cache", "off", "on", true}, []any{e.Load, e.Setting, e.From, e.To, e.Certain})
+	assert.Equal(t, []any{"4 KiB random read, depth 32", "write cache", "off", "on", record.Faster}, []any{e.Load, e.Setting, e.From, e.To, e.Verdict})
 	assert.InEpsilon(t, 10, e.IOPS.Value, 1e-3)
 	assert.InEpsilon(t, 0.1, e.Latency.Value, 1e-3)
 	assert.True(t, *e.IOPS.Lower > 9.7 && *e.IOPS.Lower < 10 && *e.IOPS.Upper > 10 && *e.IOPS.Upper < 10.3)
@@ -66,9 +66,9 @@ func TestEffectOfASetting(t *testing.T) {
 	assert.InDelta(t, 0.02826, (*e.IOPS.Upper/e.IOPS.Value)-1, 0.001)
 
 	noisy := analysis.Effects(append(cached("off", 500, 900, 700), cached("on", 600, 1000, 650)...), "write cache")[0]
-	assert.False(t, noisy.Certain)
+	assert.Equal(t, record.Inconclusive, noisy.Verdict)
 	single := analysis.Effects(append(cached("off", 500), cached("on", 600)...), "write cache")[0]
-	assert.Equal(t, []any{false, (*float64)(nil)}, []any{single.Certain, single.IOPS.Lower})
+	assert.Equal(t, []any{record.Inconclusive, (*float64)(nil)}, []any{single.Verdict, single.IOPS.Lower})
 	assert.Empty(t, analysis.Effects(steps, "interrupt coalescing"))
 }
 
@@ -77,14 +77,14 @@ func TestDisturbedRepeatsDecideNoEffect(t *testing.T) {
 	steps := append(cached("off", 500, 510, 490), cached("on", 5000, 5100, 300)...)
 	steps[5] = disturbed(steps[5])
 	got := analysis.Effects(steps, "write cache")[0]
-	assert.Equal(t, []any{true, []string(nil)}, []any{got.Certain, got.Codes})
+	assert.Equal(t, []any{record.Faster, []string(nil)}, []any{got.Verdict, got.Codes})
 	assert.InEpsilon(t, 10, got.IOPS.Value, 0.02)
 
 	for i := range 3 {
 		steps[i] = disturbed(steps[i])
 	}
 	got = analysis.Effects(steps, "write cache")[0]
-	assert.Equal(t, []any{false, []string{"disturbed"}}, []any{got.Certain, got.Codes})
+	assert.Equal(t, []any{record.Inconclusive, []string{"disturbed"}}, []any{got.Verdict, got.Codes})
 	assert.NotNil(t, got.IOPS.Lower)
 }
 

@@ -178,11 +178,35 @@ type SettingEffect struct {
 	To        string    `json:"to"`
 	IOPS      Interval  `json:"iops_ratio"`
 	Latency   Interval  `json:"latency_ratio"` // of the mean latency
-	// Certain is true when the interval of IOPS excludes 1, and there are no Codes.
-	Certain bool `json:"certain"`
+	// Verdict is that of Judge.
+	Verdict Verdict `json:"verdict"`
 	// Codes are the codes of the warnings of steps that measured something other than the drive, see Step.Spoiled.
 	// They decide nothing, and count only where no repeat of their load may decide.
 	Codes []string `json:"codes,omitempty"`
+}
+
+// Judge sets the verdict on the IOPS: slower or faster when their interval excludes 1 and there are no Codes, and
+// inconclusive otherwise. The steps of one run alternate on one host, so that every certain change counts: unlike between
+// runs there is no threshold, and no verdict "same".
+func (e *SettingEffect) Judge() {
+	switch {
+	case len(e.Codes) > 0 || !e.IOPS.Excludes(1):
+		e.Verdict = Inconclusive
+	case e.IOPS.Value < 1:
+		e.Verdict = Slower
+	default:
+		e.Verdict = Faster
+	}
+}
+
+// UnmarshalJSON also accepts an effect without a verdict, which is what earlier versions stored.
+func (e *SettingEffect) UnmarshalJSON(data []byte) error {
+	type stored SettingEffect
+	err := json.Unmarshal(data, (*stored)(e))
+	if e.Verdict == "" {
+		e.Judge()
+	}
+	return err
 }
 
 // OffsetLines holds the speeds over several devices. The line of a device alone precedes its lines beside others.

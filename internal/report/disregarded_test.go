@@ -86,6 +86,31 @@ func TestDisturbedStepsConcludeNothing(t *testing.T) {
 	}
 }
 
+// A verdict on a setting that is inconclusive says why, unless the interval shows it.
+func TestWhyAnEffectIsInconclusive(t *testing.T) {
+	for want, change := range map[string]func(*record.Step){
+		"1.04× inconclusive": func(*record.Step) {},
+		"faster": func(s *record.Step) {
+			s.Write.IOPS *= map[string]float64{"on": 1, "off": 20}[s.Workload.Settings["write cache"]]
+		},
+		"inconclusive (disturbed)": func(s *record.Step) {
+			s.Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+		},
+		"inconclusive (one run each)": func(s *record.Step) {
+			if s.Workload.Repeat != 2 {
+				s.Write = nil
+			}
+		},
+	} {
+		r := cacheRun()
+		for i := range r.Steps {
+			change(&r.Steps[i])
+		}
+		r.Analysis = &record.Analysis{Effects: analysis.Effects(r.Steps, "write cache")}
+		assert.Contains(t, strings.Join(strings.Fields(runText(t, r)), " "), want)
+	}
+}
+
 // A window of disturbed rounds is no steady state to show to a vendor.
 func TestDisturbedRoundsAreNamedWithTheSteadyState(t *testing.T) {
 	r := steadyRun()

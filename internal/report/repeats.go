@@ -98,7 +98,7 @@ func effectSection(r record.RunReport) []document.Section {
 		return nil
 	}
 	t := document.Table{
-		Names: []string{"load", "", "setting", "from", "to", "IOPS", "95 % interval", "mean latency", "95 % interval", ""},
+		Names: []string{"load", "", "setting", "from", "to", "IOPS", "95 % interval", "mean latency", "95 % interval", "verdict"},
 		Units: []string{"", "", "", "", "", "times", "times", "times", "times", ""},
 		Align: "lllllrrrrl", Long: true,
 	}
@@ -109,30 +109,24 @@ func effectSection(r record.RunReport) []document.Section {
 	}
 	certain, unknown := 0, 0
 	for _, e := range r.Analysis.Effects {
-		var verdict string
+		verdict := string(e.Verdict)
 		switch {
+		case e.Verdict != record.Inconclusive:
+			certain++
 		case len(e.Codes) > 0:
-			verdict = "does not decide (" + strings.Join(e.Codes, ", ") + ")"
+			verdict += " (" + strings.Join(e.Codes, ", ") + ")"
 			unknown++
 		case e.IOPS.Lower == nil:
-			verdict = "one run each"
-		case !e.Certain:
-			verdict = "~"
-		default:
-			certain++
-			verdict = string(record.Slower)
-			if e.IOPS.Value > 1 {
-				verdict = string(record.Faster)
-			}
+			verdict += " (one run each)"
 		}
 		t.Add(e.Load, string(e.Direction), e.Setting, e.From, e.To, units.Ratio(e.IOPS.Value), intervalText(e.IOPS, units.Ratio),
 			units.Ratio(e.Latency.Value), intervalText(e.Latency, units.Ratio), verdict)
-		strips.Rows = append(strips.Rows, changeRow(fmt.Sprintf("%s, %s: %s %s → %s", e.Load, e.Direction, e.Setting, e.From, e.To), e.IOPS, e.Certain))
+		strips.Rows = append(strips.Rows, changeRow(fmt.Sprintf("%s, %s: %s %s → %s", e.Load, e.Direction, e.Setting, e.From, e.To), e.IOPS, e.Verdict))
 	}
 	return []document.Section{{
 		ID: "effects", Title: "What the settings do", Lead: effectLead(certain, len(r.Analysis.Effects), unknown),
 		Blocks: []document.Block{
-			drawn(strips, "A line is the change, the bar its 95 % interval; a bar over the zero line (~) is within the spread of the repeats."+
+			drawn(strips, "A line is the change, the bar its 95 % interval; a bar over the zero line is within the spread of the repeats: inconclusive."+
 				leftOut(strips.LeftOut()), nil, nil),
 			document.Gap{}, t,
 		},
@@ -140,14 +134,9 @@ func effectSection(r record.RunReport) []document.Section {
 }
 
 // changeRow draws a ratio and its interval as a change in percent.
-func changeRow(label string, i record.Interval, certain bool) plot.Row {
-	row := plot.Row{Label: label, Colour: 6, Mean: new(100 * (i.Value - 1))}
-	if certain {
-		row.Colour = 3
-		if i.Value < 1 {
-			row.Colour = 2
-		}
-	}
+func changeRow(label string, i record.Interval, v record.Verdict) plot.Row {
+	colours := map[record.Verdict]int{record.Slower: 2, record.Faster: 3, record.Inconclusive: 6}
+	row := plot.Row{Label: label, Colour: colours[v], Mean: new(100 * (i.Value - 1))}
 	if i.Lower != nil && i.Upper != nil {
 		row.Low, row.High = new(100*(*i.Lower-1)), new(100*(*i.Upper-1))
 	} else {
