@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,30 +87,35 @@ func offsetSentence(o record.OffsetSpeeds) string {
 // offsetsSentence names the device that others slow down most, or says that no device is
 // certainly slower. Without a comparison, it names the least even device.
 func offsetsSentence(lines []offsetLine) string {
-	var slowed, fastest, uneven *record.OffsetSpeeds
+	var compared []record.OffsetSpeeds // with their speed alone, the slowest first
+	var uneven *record.OffsetSpeeds
 	for i := range lines {
 		o := &lines[i].speeds
-		if o.AgainstAlone != nil && (slowed == nil || o.AgainstAlone.Value < slowed.AgainstAlone.Value) {
-			slowed = o
-		}
-		if o.AgainstAlone != nil && (fastest == nil || o.AgainstAlone.Value > fastest.AgainstAlone.Value) {
-			fastest = o
+		if o.AgainstAlone != nil {
+			compared = append(compared, *o)
 		}
 		if o.Beside == 0 && o.Fastest.BytesPerSecond > 0 && (uneven == nil || o.Evenness < uneven.Evenness) {
 			uneven = o
 		}
 	}
+	slices.SortStableFunc(compared, func(a, b record.OffsetSpeeds) int { return cmp.Compare(a.AgainstAlone.Value, b.AgainstAlone.Value) })
+	slowed := slices.IndexFunc(compared, func(o record.OffsetSpeeds) bool { return o.AgainstAlone.Value < 1 && o.AgainstAlone.Excludes(1) })
 	switch {
-	case slowed != nil && slowed.AgainstAlone.Upper != nil && *slowed.AgainstAlone.Upper >= 1:
+	case slowed >= 0:
+		o, others := compared[slowed], "of all devices it is slowed down most"
+		if slowed > 0 {
+			others = compared[0].Target + " may be slowed down more"
+		}
+		return fmt.Sprintf("Beside %s, %s reads at %s of its speed alone over all its length (95 %% interval %s); %s.",
+			units.Plural(o.Beside, "other"), o.Target, units.Percent(o.AgainstAlone.Value), intervalText(*o.AgainstAlone, units.Percent), others)
+	case len(compared) > 0 && compared[0].AgainstAlone.Upper != nil:
+		slowest, fastest := compared[0], compared[len(compared)-1]
 		text := fmt.Sprintf("Beside %s, no device is certainly slower: each reads at %s to %s of its speed alone.",
-			units.Plural(slowed.Beside, "other"), units.Percent(slowed.AgainstAlone.Value), units.Percent(fastest.AgainstAlone.Value))
+			units.Plural(slowest.Beside, "other"), units.Percent(slowest.AgainstAlone.Value), units.Percent(fastest.AgainstAlone.Value))
 		if uneven != nil {
 			text += " The least even device is " + uneven.Target + ". " + offsetSentence(*uneven)
 		}
 		return text
-	case slowed != nil && slowed.AgainstAlone.Lower != nil:
-		return fmt.Sprintf("Beside %s, %s reads at %s of its speed alone over all its length (95 %% interval %s); of all devices it is slowed down most.",
-			units.Plural(slowed.Beside, "other"), slowed.Target, units.Percent(slowed.AgainstAlone.Value), intervalText(*slowed.AgainstAlone, units.Percent))
 	case uneven != nil:
 		return "The least even device is " + uneven.Target + ". " + offsetSentence(*uneven)
 	}

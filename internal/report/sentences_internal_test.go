@@ -29,6 +29,9 @@ func TestSlowedDownMost(t *testing.T) {
 		offsetsSentence([]offsetLine{line("/dev/a", 1.01, 0.98, 1.04), line("/dev/b", 0.97, 0.93, 1.01)}))
 	assert.Contains(t, offsetsSentence([]offsetLine{line("/dev/a", 1.01, 0.98, 1.04), line("/dev/b", 0.5, 0.48, 0.52)}),
 		"Beside 1 other, /dev/b reads at 50 % of its speed alone")
+	assert.Equal(t, "Beside 1 other, /dev/b reads at 90 % of its speed alone over all its length (95 % interval 88 % to 92 %); /dev/a may be slowed down more.",
+		offsetsSentence([]offsetLine{line("/dev/a", 0.8, 0.5, 1.3), line("/dev/b", 0.9, 0.88, 0.92)}), "one that is uncertain hides none")
+	assert.Contains(t, offsetsSentence([]offsetLine{line("/dev/a", 1.02, 1.01, 1.03)}), "no device is certainly slower")
 }
 
 // The knee is stated only as exactly as the repeats allow.
