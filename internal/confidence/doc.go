@@ -7,8 +7,8 @@
 //   - Two runs may be days apart, and nothing is known of the distribution of what differs between them. Their repeats
 //     are compared by rank (Chance, TimesSlower), which assumes none. Three values on each side are too few for it.
 //   - The steps of one run alternate on one host, and most suites that compare steps measure each three times. Student's
-//     methods suffice with two (Mean, Ratio, PairedRatio). They assume that the noise is normal. For ratios that is the
-//     noise of the logarithms, as that of rates and latencies grows with them.
+//     methods suffice with two (Mean, Ratio, PairedRatio). They assume that the noise is normal; those of ratios assume it
+//     of the logarithms, because the noise of rates and latencies is in proportion to their size.
 //
 // An interval or a probability is that of one comparison. Who draws one conclusion from several shares Alpha among
 // them (Bonferroni), as compare does.
