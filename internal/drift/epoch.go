@@ -173,11 +173,15 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 	e.Blocks = append(e.Blocks, b)
 	n, maturity := len(e.Blocks), record.Provisional
 	day := n >= finalBlocks || n >= minFinalBlocks && b.Slot-e.Blocks[0].Slot >= finalBlocks
+	failed := false
 	if e.Inherited && !day {
-		return false
+		if failed = e.failed(); !failed {
+			return false
+		}
+		e.Blocks = e.Blocks[:len(e.Blocks)-otherWorkBlocks]
 	}
-	e.Inherited = false
-	if day {
+	e.Inherited = failed // then the noise of a day is still to be learned
+	if day || failed {
 		maturity = record.Final
 	} else if n < provisionalBlocks || n%provisionalBlocks != 0 {
 		return false
@@ -240,7 +244,7 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 			e.assume(i, b.Slot, true) // nothing is known yet that could explain how busy the device was
 		}
 	}
-	if maturity == record.Final {
+	if day {
 		e.Blocks = nil
 	}
 	return true

@@ -377,3 +377,47 @@ func TestFewIOsAreNotSlowRounds(t *testing.T) {
 	assert.Equal(t, record.Regressed, few(200, 2).traffic.StateOf(0))
 	assert.Equal(t, record.Stable, few(5, 2).traffic.StateOf(0))
 }
+
+// A drive that fails while its users' other work is being learned must not make a failing drive the normal one.
+func TestADriveThatFailsWhileOtherWorkIsLearnedIsFound(t *testing.T) {
+	for _, after := range []time.Duration{4 * time.Hour, 8 * time.Hour, 20 * time.Hour} {
+		t.Run(after.String(), func(t *testing.T) {
+			w, c := newWorker(), record.Conditions{Kernel: "6.1"}
+			w.run(2*day, 5000, 4096, 0.9, 1, c)
+			w.run(after, 2000, 65536, 0.9, 1, c)
+			require.NotEqual(t, record.Regressed, w.traffic.StateOf(0))
+			w.run(2*time.Hour, 2000, 65536, 0.9, 10, c)
+			found := w.traffic.Status(w.now()).Drift[0]
+			require.Equal(t, record.Regressed, found.State)
+			assert.InDelta(t, 9, found.Ratio, 2, "seven times, and a queue")
+			w.run(2*day, 2000, 65536, 0.9, 10, c)
+			assert.Equal(t, record.Regressed, w.traffic.StateOf(0), "it lasts")
+			assert.InDelta(t, 9, w.traffic.Status(w.now()).Drift[0].Ratio, 2)
+			w.run(6*time.Hour, 2000, 65536, 0.9, 1, c)
+			assert.Equal(t, record.Stable, w.traffic.StateOf(0))
+		})
+	}
+}
+
+// More of the work, or larger I/Os, take longer. So do a few slow hours among fast ones.
+func TestWhatOtherWorkTakesIsNoFailingDrive(t *testing.T) {
+	for name, then := range map[string]func(w *worker, c record.Conditions){
+		"more":   func(w *worker, c record.Conditions) { w.run(2*day, 30000, 65536, 0.9, 1, c) },
+		"larger": func(w *worker, c record.Conditions) { w.run(2*day, 2000, 524288, 0.9, 1, c) },
+		"spells": func(w *worker, c record.Conditions) {
+			for range 12 {
+				w.run(50*time.Minute, 2000, 65536, 0.9, 3, c)
+				w.run(3*time.Hour, 2000, 65536, 0.9, 1, c)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, c := newWorker(), record.Conditions{Kernel: "6.1"}
+			w.run(2*day, 5000, 4096, 0.9, 1, c)
+			w.run(8*time.Hour, 2000, 65536, 0.9, 1, c)
+			then(w, c)
+			assert.NotEqual(t, record.Regressed, w.traffic.StateOf(0))
+			assert.NotEqual(t, record.Regressed, w.traffic.StateOf(1))
+		})
+	}
+}

@@ -111,18 +111,49 @@ func (n *norm) otherWork(blocks []block, i int) bool {
 // them: they may be sequential, or a little smaller. It is missing if there are too few blocks. The regression was taken off them. It
 // was not taken off those from before: they may be as slow, as nobody could tell.
 func (e *epoch) atMost(b block, i int, since int64) Shift {
-	var levels []Shift
-	for _, o := range e.Blocks {
-		n := norm{LeastSize: o.Work.size(i), MostSize: o.Work.size(i)}
-		if o.Slot >= since && o.Level[i].Known() && n.likeSize(b.Work, i) && o.Work.Rates[0] <= b.Work.Rates[0] && o.Work.Rates[1] <= b.Work.Rates[1] {
-			levels = append(levels, o.Level[i])
-		}
-	}
+	levels := levelsLike(e.Blocks, b, i, func(o block) bool {
+		return o.Slot >= since && o.Work.Rates[0] <= b.Work.Rates[0] && o.Work.Rates[1] <= b.Work.Rates[1]
+	})
 	if len(levels) < otherWorkBlocks || !b.Level[i].Known() {
 		return missing
 	}
-	slices.Sort(levels)
 	return b.Level[i] - quantile(levels, 0.1) + ShiftOf(doubted)
+}
+
+// levelsLike returns the levels of statistic i, in rising order, in those blocks that have I/Os of the size of those in b.
+func levelsLike(blocks []block, b block, i int, which func(block) bool) []Shift {
+	var levels []Shift
+	for _, o := range blocks {
+		n := norm{LeastSize: o.Work.size(i), MostSize: o.Work.size(i)}
+		if o.Level[i].Known() && n.likeSize(b.Work, i) && which(o) {
+			levels = append(levels, o.Level[i])
+		}
+	}
+	slices.Sort(levels)
+	return levels
+}
+
+// failedBy is how many times slower a device must have become to have failed while other work is learned.
+const failedBy = 2
+
+// failed reports whether a device has failed while other work is learned from its traffic: in each block of the last hour, I/Os took
+// far longer than in most blocks before that had I/Os of the same size, and hardly less work. A day with both would make both normal.
+func (e *epoch) failed() bool {
+	at := len(e.Blocks) - otherWorkBlocks
+	if !isTraffic(e.names) || e.Before != nil || at < 0 {
+		return false
+	}
+	before, since := e.Blocks[:at], e.Blocks[at:]
+	return slices.ContainsFunc([]int{0, 1}, func(i int) bool {
+		if len(has(before, i)) < provisionalBlocks || !e.Baseline.Of[i].otherWork(before, i) {
+			return false
+		}
+		return !slices.ContainsFunc(since, func(b block) bool {
+			mine := usualCosts().time(b.Work)
+			levels := levelsLike(before, b, i, func(o block) bool { return usualCosts().time(o.Work) >= mine/muchLikeWork })
+			return len(levels) < otherWorkBlocks || b.Level[i] < quantile(levels, 0.9)+ShiftOf(failedBy)
+		})
+	})
 }
 
 // otherWorkBlocks is for how many blocks in a row others must do other work before it is learned: an hour.
