@@ -285,7 +285,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	d.health.fill(&s)
 	d.fillTraffic(&s)
 	d.timed.fill(&s)
-	d.fillVerdicts(&s)
+	d.shared.judging.look(func() { d.shared.judging.node.Fill(&s) })
 	d.flight.fill(&s, d.generator)
 	drift.FlagSlowerThanDataSheet(&s, sheets)
 	return s

@@ -85,22 +85,20 @@ func TestTroubleIsLoggedOnceAndItsEnd(t *testing.T) {
 // A drive that was slow from its first hours on causes a warning in the snapshot, from which the page, the findings
 // and the commands take it.
 func TestDrivesFarSlowerThanTheirPeersAreWarnedOf(t *testing.T) {
-	shared := &shared{judging: newJudging(drift.Default())}
-	d := &Daemon{shared: shared}
-	s := record.Snapshot{}
+	node, s := judge.NewNode(drift.Default()), record.Snapshot{}
 	for _, id := range []string{"a", "b", "c"} {
-		shared.judging.node.AddDrive(judge.Drive{ID: id, Model: "X"})
+		node.AddDrive(judge.Drive{ID: id, Model: "X"})
 		s.Targets = append(s.Targets, record.TargetStatus{ID: id, Warnings: make([]record.Warning, 0, 4)})
 	}
 	kept := s.Targets[2].Warnings
 	for minute := range 6 * 60 {
 		at := time.Unix(int64(minute)*60, 0)
 		for id, x := range map[string]float64{"a": 80e-6, "b": 82e-6, "c": 160e-6} {
-			shared.judging.node.Round(id, "read-4k", drift.Round{Time: at, Values: drift.Values{x, 1.2 * x, 1.5 * x, 1 / x}}, record.Conditions{})
+			node.Round(id, "read-4k", drift.Round{Time: at, Values: drift.Values{x, 1.2 * x, 1.5 * x, 1 / x}}, record.Conditions{})
 		}
-		shared.judging.node.Advance(at)
+		node.Advance(at)
 	}
-	d.fillVerdicts(&s)
+	node.Fill(&s)
 	assert.Empty(t, s.Targets[0].Warnings)
 	if assert.Len(t, s.Targets[2].Warnings, 1) {
 		assert.Equal(t, record.WarnSlowerThanPeers, s.Targets[2].Warnings[0].Code)

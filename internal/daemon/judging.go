@@ -200,19 +200,3 @@ func onsets(e judge.Event) slog.Value {
 	}
 	return slog.GroupValue(list...)
 }
-
-// fillVerdicts adds the verdicts on drives and on the host to a snapshot.
-func (d *Daemon) fillVerdicts(s *record.Snapshot) {
-	j := d.shared.judging
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for i := range s.Targets {
-		t := &s.Targets[i]
-		if v, ok := j.node.Verdict(t.ID); ok {
-			t.Verdict = &v
-			t.ExplainVerdict()
-			t.Warnings = slices.Concat(t.Warnings, record.SlowerThanPeers(j.node.Beside(t.ID)))
-		}
-	}
-	s.Together, s.Host = slices.Clip(j.node.Together()), new(j.node.Host())
-}

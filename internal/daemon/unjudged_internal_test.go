@@ -39,7 +39,7 @@ func TestWhatIsNotComparedSaysWhatRefusedTheRounds(t *testing.T) {
 
 	s := record.Snapshot{Targets: []record.TargetStatus{w.Status(time.Now())}}
 	w.shared.judging.look(func() { w.shared.judging.node.Advance(time.Now()) })
-	(&Daemon{shared: w.shared}).fillVerdicts(&s)
+	w.shared.judging.node.Fill(&s)
 	v := s.Targets[0].Verdict
 	require.NotNil(t, v)
 	require.Equal(t, record.Unjudged, v.Verdict, "a drive of which nothing is known is not healthy")

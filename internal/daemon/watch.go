@@ -388,10 +388,7 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 		ps := p.status
 		ps.Rounds, ps.Errors, ps.Next = maps.Clone(ps.Rounds), maps.Clone(ps.Errors), p.next
 		ps.InflightSince = w.access.inflightSince(p.probe.Name)
-		t := p.tracker.Status(now)
-		ps.Window, ps.Baseline, ps.Drift = t.Window, t.Baseline, t.Drift
-		ps.LearningRounds, ps.LearningGoal = t.LearningRounds, t.LearningGoal
-		ps.Effect, ps.Earlier, ps.Lifetime, ps.UnjudgedBlocks = t.Effect, t.Earlier, t.Lifetime, t.UnjudgedBlocks
+		p.tracker.Status(now).Fill(&ps)
 		ps.ExplainUnjudged(s.Problem, now)
 		s.Probes[i] = ps
 	}

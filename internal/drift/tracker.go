@@ -387,6 +387,13 @@ func (t *Tracker) Status(now time.Time) Status {
 	return s
 }
 
+// Fill adds what is known to the status of the probe.
+func (s Status) Fill(p *record.ProbeStatus) {
+	p.Window, p.Baseline, p.Drift = s.Window, s.Baseline, s.Drift
+	p.LearningRounds, p.LearningGoal = s.LearningRounds, s.LearningGoal
+	p.Effect, p.Earlier, p.UnjudgedBlocks = s.Effect, s.Earlier, s.UnjudgedBlocks
+}
+
 // drift returns the last comparison, however long ago that was.
 func (t *Tracker) drift() []record.Drift {
 	list, open := make([]record.Drift, len(t.names)), t.underWay()

@@ -321,3 +321,16 @@ func (n *Node) Verdict(id string) (record.Judgement, bool) {
 	v.Witnesses, v.ThanBefore, v.Attribution, v.Onsets = slices.Clone(v.Witnesses), slices.Clone(v.ThanBefore), slices.Clone(v.Attribution), maps.Clone(v.Onsets)
 	return v, true
 }
+
+// Fill adds what the node knows to a snapshot: the verdict on each drive and on the host, and what drives do together.
+func (n *Node) Fill(s *record.Snapshot) {
+	for i := range s.Targets {
+		t := &s.Targets[i]
+		if v, ok := n.Verdict(t.ID); ok {
+			t.Verdict = &v
+			t.ExplainVerdict()
+			t.Warnings = slices.Concat(t.Warnings, record.SlowerThanPeers(n.Beside(t.ID)))
+		}
+	}
+	s.Together, s.Host = slices.Clip(n.Together()), new(n.Host())
+}

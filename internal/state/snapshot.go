@@ -24,16 +24,12 @@ func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 		trackers, err := t.Trackers(c.DriftSettings(t.File))
 		problems = append(problems, err)
 		for _, tracker := range trackers {
-			known := tracker.Status(now)
-			p := record.Probe{Name: tracker.Probe}
+			p := record.ProbeStatus{Probe: record.Probe{Name: tracker.Probe}}
 			if i := slices.IndexFunc(c.Probes, func(p record.Probe) bool { return p.Name == tracker.Probe }); i >= 0 {
-				p = c.Probes[i]
+				p.Probe = c.Probes[i]
 			}
-			status.Probes = append(status.Probes, record.ProbeStatus{
-				Probe: p, Baseline: known.Baseline, Drift: known.Drift,
-				LearningRounds: known.LearningRounds, LearningGoal: known.LearningGoal,
-				Effect: known.Effect, Earlier: known.Earlier, Lifetime: known.Lifetime, UnjudgedBlocks: known.UnjudgedBlocks,
-			})
+			tracker.Status(now).Fill(&p)
+			status.Probes = append(status.Probes, p)
 		}
 		status.Runs, err = d.Runs(t.ID)
 		problems = append(problems, err)
@@ -41,15 +37,7 @@ func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 	}
 	problems = append(problems, unjudged)
 	judged.Advance(now) // comparisons that are too old no longer count
-	for i := range snapshot.Targets {
-		t := &snapshot.Targets[i]
-		if v, ok := judged.Verdict(t.ID); ok {
-			t.Verdict = &v
-			t.ExplainVerdict()
-		}
-		t.Warnings = record.SlowerThanPeers(judged.Beside(t.ID))
-	}
-	snapshot.Together, snapshot.Host = judged.Together(), new(judged.Host())
+	judged.Fill(&snapshot)
 	drift.FlagSlowerThanDataSheet(&snapshot, c.Drift.DataSheets)
 	return snapshot, errors.Join(problems...)
 }
