@@ -128,10 +128,7 @@ func (a *app) explainStored(c config.Config, address, target string) (report.Exp
 	if err == nil {
 		err = unjudged
 		judged.Advance(x.Time) // as for the verdict that drift shows
-		if v, ok := judged.Verdict(t.ID); ok {
-			x.Verdict = &v
-		}
-		x.Beside, x.Together, x.HostNotes = judged.Beside(t.ID), judged.Together(), judged.HostNotes()
+		x.Judge(judged)
 		if t.Traffic != nil {
 			x.Traffic = new(judged.Explain(t.ID, judge.Traffic, x.Time))
 		}

@@ -23,12 +23,9 @@ func (d *Daemon) Explain(id string) (report.Explained, bool) {
 		x.Probes = append(x.Probes, report.ProbeExplained{Probe: p.probe.Name, Explanation: p.tracker.Explain(x.Time)})
 	}
 	n := w.shared.judging.node
+	x.Judge(n)
 	if w.traffic != nil {
 		x.Traffic = new(n.Explain(id, judge.Traffic, x.Time))
 	}
-	if v, ok := n.Verdict(id); ok {
-		x.Verdict = &v
-	}
-	x.Beside, x.Together, x.HostNotes = n.Beside(id), n.Together(), n.HostNotes()
 	return x, true
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
@@ -37,6 +38,14 @@ type Explained struct {
 	Probes []ProbeExplained `json:"probes"`
 	// Traffic holds the evidence for the states of the I/O of the drive's users; nil when nothing is known of it.
 	Traffic *drift.Explanation `json:"traffic,omitempty"`
+}
+
+// Judge adds what the judge of the node knows about the target.
+func (x *Explained) Judge(n *judge.Node) {
+	if v, ok := n.Verdict(x.TargetID); ok {
+		x.Verdict = &v
+	}
+	x.Beside, x.Together, x.HostNotes = n.Beside(x.TargetID), n.Together(), n.HostNotes()
 }
 
 // ProbeExplained holds the evidence for the states of one probe.
