@@ -224,9 +224,9 @@ func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run, before err
 // keepReport compares a run that has ended with those before, and then stores its report: that may drop the oldest. A state
 // directory that hangs delays the other runs once; the report is stored and compared when it answers.
 func (c *calendar) keepReport(ctx context.Context, w *watch, r config.Run, report record.RunReport) {
-	err := w.compareRun(context.WithoutCancel(ctx), record.RunStatus{Suite: r.Suite, Last: &report}) // which logs it; the window may have closed
+	err := w.suites.compareRun(context.WithoutCancel(ctx), record.RunStatus{Suite: r.Suite, Last: &report}) // which logs it; the window may have closed
 	if guard.Hangs(err) {
-		w.compareLater()
+		w.suites.compareLater()
 	}
 	r, _ = c.scheduled(r)
 	c.state.keep(ctx, runsOf(w.spec.ID), mostReports, func(s state.Dir) error { return s.KeepRun(report, r.Keep) })
@@ -288,7 +288,7 @@ func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.
 	if err != nil {
 		return record.RunReport{}, err
 	}
-	if err := w.isThere(ctx); err != nil { // the run would make a file elsewhere
+	if err := w.opener.isThere(ctx); err != nil { // the run would make a file elsewhere
 		return record.RunReport{}, fmt.Errorf("%w: %w", errUnusable, err)
 	}
 	return c.fleet.under(ctx, func(ctx context.Context) (record.RunReport, error) {

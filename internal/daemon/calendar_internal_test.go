@@ -29,7 +29,7 @@ func TestTheCalendarGoesByTheWallClock(t *testing.T) {
 
 // A run on a target that hangs must wait without starting, because it would delay all later runs.
 func TestARunOnATargetThatHangsWaits(t *testing.T) {
-	c, w := &calendar{}, &watch{access: newAccess()}
+	c, w := &calendar{}, &watch{target: target{access: newAccess()}}
 	require.True(t, w.access.hangs(&guard.HungError{Since: time.Now()}))
 	_, err := c.attempt(t.Context(), w, config.Run{Suite: "quick"})
 	require.ErrorIs(t, err, errHangs)
@@ -43,7 +43,7 @@ func toRun(t *testing.T, runs *[]config.Run, watches map[string]*watch) *calenda
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	for id, w := range watches {
-		w.spec.ID, w.access, w.suites, w.log = id, newAccess(), newSuites(nil, nil), log
+		w.spec.ID, w.access, w.suites, w.log = id, newAccess(), newSuites(&w.target, nil, nil), log
 	}
 	return &calendar{
 		shared: &shared{state: newStorage(dir, log), log: log},
@@ -153,7 +153,7 @@ func TestQuietHoursThatAreAddedDuringARun(t *testing.T) {
 	c := toRun(t, &runs, map[string]*watch{"a": quietWatch(t)})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancelCause(t.Context())
-		c.oversee(ctx, &watch{spec: spec{Target: measure.Target{ID: "a"}}}, runs[0], end)
+		c.oversee(ctx, &watch{target: target{spec: spec{Target: measure.Target{ID: "a"}}}}, runs[0], end)
 		assert.Equal(t, errQuietBegins, context.Cause(ctx))
 	})
 }

@@ -11,48 +11,48 @@ import (
 )
 
 // keepCompared compares the last runs now, and again whenever compareLater asks for it, until ctx ends.
-func (w *watch) keepCompared(ctx context.Context) {
+func (s *suites) keepCompared(ctx context.Context) {
 	for ctx.Err() == nil {
-		w.compareRuns(ctx)
+		s.compareRuns(ctx)
 		select {
 		case <-ctx.Done():
-		case <-w.uncompared:
+		case <-s.uncompared:
 		}
 	}
 }
 
-// compareLater makes the watch compare a run of which the state directory did not tell those before.
-func (w *watch) compareLater() {
+// compareLater asks for the comparison of a run of which the state directory did not tell those before.
+func (s *suites) compareLater() {
 	select {
-	case w.uncompared <- struct{}{}:
+	case s.uncompared <- struct{}{}:
 	default: // it was asked already
 	}
 }
 
 // compareRuns compares the last runs, as stored, with those before. A thousand reports take seconds to read, so a watch
 // does not wait for that before it begins.
-func (w *watch) compareRuns(ctx context.Context) {
-	for _, status := range w.suites.list() {
+func (s *suites) compareRuns(ctx context.Context) {
+	for _, status := range s.list() {
 		if status.Last == nil || status.Comparison != nil {
 			continue
 		}
-		err := w.compareRun(ctx, status)
+		err := s.compareRun(ctx, status)
 		for guard.Hangs(err) && schedule.Pause(ctx, busyRetry) {
-			err = w.compareRun(ctx, status)
+			err = s.compareRun(ctx, status)
 		}
 		if err != nil && ctx.Err() == nil {
-			w.shared.state.report(runsOf(w.spec.ID), err)
+			s.shared.state.report(runsOf(s.spec.ID), err)
 		}
 	}
 }
 
 // compareRun compares the last run in a status with those before, and records that unless the state directory hangs.
-func (w *watch) compareRun(ctx context.Context, status record.RunStatus) error {
-	err := w.shared.state.compareLast(ctx, &status)
+func (s *suites) compareRun(ctx context.Context, status record.RunStatus) error {
+	err := s.shared.state.compareLast(ctx, &status)
 	if err != nil && ctx.Err() == nil {
-		w.log.Error("compare with earlier runs", "suite", status.Suite, "err", err)
+		s.log.Error("compare with earlier runs", "suite", status.Suite, "err", err)
 	}
-	w.suites.compared(status)
+	s.compared(status)
 	return err
 }
 

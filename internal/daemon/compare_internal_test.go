@@ -47,7 +47,7 @@ func TestAWatchBeginsBeforeItsRunsAreCompared(t *testing.T) {
 	_, warnings := d.shared.state.status()
 	assert.Empty(t, warnings)
 
-	w.compareRuns(t.Context())
+	w.suites.compareRuns(t.Context())
 	runs = w.suites.list()
 	require.NotNil(t, runs[0].Comparison)
 	assert.Equal(t, 4, runs[0].Comparison.Runs, "with all others that can be read")
@@ -60,7 +60,7 @@ func TestAWatchBeginsBeforeItsRunsAreCompared(t *testing.T) {
 	after.countOn(w)
 	assert.Equal(t, runs[0].Comparison, after.suites.list()[0].Comparison, "a reload interrupts no metric")
 	require.NoError(t, os.RemoveAll(filepath.Dir(damaged)))
-	after.compareRuns(t.Context())
+	after.suites.compareRuns(t.Context())
 	assert.Equal(t, runs[0].Comparison, after.suites.list()[0].Comparison, "nor reads all again")
 }
 
@@ -92,7 +92,7 @@ func TestAWatchThatRunsComparesItsRuns(t *testing.T) {
 // A comparison that was slow does not take the place of that of a newer run.
 func TestAComparisonIsOfTheLastRun(t *testing.T) {
 	last := ranAt("s1", at3(2))
-	s := newSuites(nil, []record.RunStatus{{Suite: "quick", Last: &last}})
+	s := newSuites(nil, nil, []record.RunStatus{{Suite: "quick", Last: &last}})
 	slow := s.list()[0]
 	slow.Comparison = &record.Comparison{Runs: 7}
 	s.compared(slow)
@@ -143,7 +143,7 @@ func TestAHungStateDirectoryDoesNotHoldUpTheCalendar(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, names, 3)
 
-	w.compareRuns(t.Context())
+	w.suites.compareRuns(t.Context())
 	assert.Equal(t, 2, w.suites.list()[0].Comparison.Runs)
 }
 
@@ -157,8 +157,8 @@ func TestARunThatEndedDuringAHangIsCompared(t *testing.T) {
 		require.NoError(t, c.state.KeepRun(ranAt("s1", at3(n)), 20))
 	}
 	synctest.Test(t, func(t *testing.T) {
-		w.uncompared = make(chan struct{}, 1)
-		go w.keepCompared(t.Context())
+		w.suites.uncompared = make(chan struct{}, 1)
+		go w.suites.keepCompared(t.Context())
 		synctest.Wait()
 		answers := make(chan struct{})
 		require.True(t, guard.Hangs(c.state.do(t.Context(), time.Millisecond, func(state.Dir) error { <-answers; return nil })))

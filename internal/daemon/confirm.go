@@ -30,7 +30,7 @@ func (d *Daemon) confirm(rounds []judge.Wanted, probe string) {
 	for i, r := range rounds {
 		asked := false
 		if w := watches[r.Drive]; w != nil {
-			asked = w.confirm(probe, r.In, judge.MostWanted(i, w.spec.Admission.ConfirmationsPerHour))
+			asked = w.rounds.confirm(probe, r.In, judge.MostWanted(i, w.spec.Admission.ConfirmationsPerHour))
 		}
 		if i == 0 && !asked {
 			return
@@ -42,23 +42,23 @@ func (d *Daemon) confirm(rounds []judge.Wanted, probe string) {
 // there will be a round. There is none in quiet hours, when the target has had its maximum of the last hour, or when
 // the probe does not run on this target. Like any other round, it waits for a run to end, needs admission and is
 // charged to the write budget. It may be called by any goroutine, and does not block.
-func (w *watch) confirm(probe string, in time.Duration, most int) bool {
+func (r *rounds) confirm(probe string, in time.Duration, most int) bool {
 	now := wallClock()
 	a := ask{probe, time.Now().Add(in + rand.N(confirmSpread))}
-	w.mu.Lock()
-	i := slices.IndexFunc(w.probes, func(p *probeState) bool { return p.probe.Name == probe })
-	due := i >= 0 && !w.probes[i].following(now).After(a.at.Add(confirmSpread))
-	w.mu.Unlock()
+	r.mu.Lock()
+	i := slices.IndexFunc(r.probes, func(p *probeState) bool { return p.probe.Name == probe })
+	due := i >= 0 && !r.probes[i].following(now).After(a.at.Add(confirmSpread))
+	r.mu.Unlock()
 	switch {
-	case i < 0 || !w.spec.Quiet.Until(now).IsZero():
+	case i < 0 || !r.spec.Quiet.Until(now).IsZero():
 		return false
 	case due:
 		return true
-	case !w.access.confirmed.Take(time.Now(), most): // whatever the clock is set to
+	case !r.access.confirmed.Take(time.Now(), most): // whatever the clock is set to
 		return false
 	}
 	select {
-	case w.asked <- a:
+	case r.asked <- a:
 		return true
 	default:
 		return false
@@ -75,20 +75,20 @@ func (p *probeState) following(now time.Time) time.Time {
 }
 
 // await waits until a confirmation round is requested, but not longer than d.
-func (w *watch) await(ctx context.Context, d time.Duration) {
+func (r *rounds) await(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):
-	case a := <-w.asked:
-		w.advance(a)
+	case a := <-r.asked:
+		r.advance(a)
 	}
 }
 
 // advance makes a probe due at the requested time, unless it is due earlier.
-func (w *watch) advance(a ask) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, p := range w.probes {
+func (r *rounds) advance(a ask) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.probes {
 		if p.probe.Name == a.probe && a.at.Before(p.next) {
 			p.next, p.outOfTurn = a.at, true
 		}

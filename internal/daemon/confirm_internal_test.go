@@ -86,16 +86,16 @@ func TestASuspicionGetsARoundOutOfTurn(t *testing.T) {
 	w := watchFile(t, nil)
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
-	assert.False(t, w.confirm("read-8k", 0, w.spec.Admission.ConfirmationsPerHour), "it does not run here")
+	assert.False(t, w.rounds.confirm("read-8k", 0, w.spec.Admission.ConfirmationsPerHour), "it does not run here")
 	for n := range uint64(4) {
-		require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
+		require.True(t, w.rounds.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 		w.awaitRounds(t, "read-4k", 2+n)
 		_, confirmations := w.tried("read-4k")
 		assert.Equal(t, 1+n, confirmations)
 	}
-	require.True(t, w.confirm("durable-write-4k", 0, w.spec.Admission.ConfirmationsPerHour))
+	require.True(t, w.rounds.confirm("durable-write-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "durable-write-4k", 2)
-	assert.False(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour), "five in an hour are all")
+	assert.False(t, w.rounds.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour), "five in an hour are all")
 	rounds, _ := w.tried("read-4k")
 	assert.EqualValues(t, 5, rounds)
 	testenv.Eventually(t, "what comes after is in its turn", func() bool { // a round is counted before the next is planned
@@ -130,13 +130,13 @@ func TestASuspicionGetsRoundsOfOthers(t *testing.T) {
 func TestARoundUnderWayIsNotTheNext(t *testing.T) {
 	w := quietWatch(t)
 	w.spec.Quiet, w.spec.Admission.ConfirmationsPerHour = nil, 12
-	w.probes[0].rhythm = schedule.NewRhythm("stor-07", w.spec.ID, "read-4k", 24*time.Hour)
-	w.probes[0].next = time.Now().Add(-time.Second)
-	require.True(t, w.confirm("read-4k", time.Minute, w.spec.Admission.ConfirmationsPerHour))
-	assert.Len(t, w.asked, 1)
-	w.probes[0].next = time.Now().Add(30 * time.Second)
-	require.True(t, w.confirm("read-4k", time.Minute, w.spec.Admission.ConfirmationsPerHour))
-	assert.Len(t, w.asked, 1, "it comes before")
+	w.rounds.probes[0].rhythm = schedule.NewRhythm("stor-07", w.spec.ID, "read-4k", 24*time.Hour)
+	w.rounds.probes[0].next = time.Now().Add(-time.Second)
+	require.True(t, w.rounds.confirm("read-4k", time.Minute, w.spec.Admission.ConfirmationsPerHour))
+	assert.Len(t, w.rounds.asked, 1)
+	w.rounds.probes[0].next = time.Now().Add(30 * time.Second)
+	require.True(t, w.rounds.confirm("read-4k", time.Minute, w.spec.Admission.ConfirmationsPerHour))
+	assert.Len(t, w.rounds.asked, 1, "it comes before")
 }
 
 // A confirmation round does not write more than the budget allows.
@@ -144,7 +144,7 @@ func TestAConfirmationIsChargedToTheBudget(t *testing.T) {
 	t.Parallel()
 	w := watchFile(t, func(s *spec) { s.Admission.WriteBytesPerDay = s.Probes[1].RoundBytes() })
 	w.awaitRounds(t, "durable-write-4k", 1)
-	require.True(t, w.confirm("durable-write-4k", 0, w.spec.Admission.ConfirmationsPerHour))
+	require.True(t, w.rounds.confirm("durable-write-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "durable-write-4k", 2)
 	p := w.Status(time.Now()).Probes[1]
 	assert.EqualValues(t, 1, p.Rounds[record.OutcomeBusy])
@@ -158,7 +158,7 @@ func TestAConfirmationRests(t *testing.T) {
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
 	end := w.access.rest.begin("quick", time.Now())
-	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
+	require.True(t, w.rounds.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	testenv.Eventually(t, "it is due", func() bool { return w.Status(time.Now()).Probes[0].Next.Before(time.Now()) })
 	rounds, _ := w.tried("read-4k")
 	assert.EqualValues(t, 1, rounds)
@@ -167,15 +167,15 @@ func TestAConfirmationRests(t *testing.T) {
 
 	quiet := quietWatch(t)
 	quiet.spec.Admission.ConfirmationsPerHour = 12
-	assert.False(t, quiet.confirm("read-4k", 0, quiet.spec.Admission.ConfirmationsPerHour))
-	quiet.spec.Quiet, quiet.probes[0].next = nil, time.Now().Add(time.Hour)
-	require.True(t, quiet.confirm("read-4k", 0, quiet.spec.Admission.ConfirmationsPerHour))
-	asked := <-quiet.asked
+	assert.False(t, quiet.rounds.confirm("read-4k", 0, quiet.spec.Admission.ConfirmationsPerHour))
+	quiet.spec.Quiet, quiet.rounds.probes[0].next = nil, time.Now().Add(time.Hour)
+	require.True(t, quiet.rounds.confirm("read-4k", 0, quiet.spec.Admission.ConfirmationsPerHour))
+	asked := <-quiet.rounds.asked
 	asked.at = time.Now().Add(-time.Hour)
-	quiet.advance(asked)
-	quiet.keepQuiet(time.Now().Add(time.Hour))
+	quiet.rounds.advance(asked)
+	quiet.rounds.keepQuiet(time.Now().Add(time.Hour))
 	assert.True(t, quiet.Status(time.Now()).Probes[0].Next.After(time.Now()))
-	quiet.begin(quiet.probes[0])
+	quiet.rounds.begin(quiet.rounds.probes[0], record.Conditions{}, nil)
 	_, confirmations := quiet.tried("read-4k")
 	assert.Zero(t, confirmations)
 }

@@ -216,7 +216,7 @@ func within(ctx context.Context, timeout time.Duration, wait func() error) error
 func (d *Daemon) Missing() []string {
 	var missing []string
 	for _, w := range d.current() {
-		if why := w.problemNow(); why != "" {
+		if why := w.opener.problem(); why != "" {
 			missing = append(missing, fmt.Sprintf("%s cannot be probed now: %s", w.spec.Path, why))
 		}
 	}

@@ -367,15 +367,15 @@ func TestADriveThatComesAndGoes(t *testing.T) {
 		d.forgetAccess()
 	}
 	w := comes()
-	p := w.probes[0]
+	p := w.rounds.probes[0]
 	began := time.Now()
-	w.begin(p)
+	w.rounds.begin(p, record.Conditions{}, nil)
 	w.access.endRounds()
 	require.True(t, w.access.confirmed.Take(began, 1))
 	goes(w)
 
 	again := comes()
-	assert.False(t, again.probes[0].next.Before(began.Add(p.probe.Interval/2)))
+	assert.False(t, again.rounds.probes[0].next.Before(began.Add(p.probe.Interval/2)))
 	assert.False(t, again.access.confirmed.Take(began, 1))
 	goes(again)
 

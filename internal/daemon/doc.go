@@ -4,8 +4,10 @@
 // Everything it runs is a task of one group. Each type has one owner, and a lock for what others read from it:
 //
 //   - Daemon: discovery, which starts and stops the watches.
-//   - watch: one target, its descriptor and its rounds; owned by the goroutine of Run.
-//   - suites: the status of the runs on one target; the calendar and discovery change it.
+//   - watch: one target, as discovery saw it last; owned by the goroutine of Run, as are the opener and the rounds.
+//   - opener: the descriptor of the target and its probe file, or why there is none.
+//   - rounds: the probes of the target, when each is due, and what came of its rounds.
+//   - suites: the status of the runs on the target; the calendar and discovery change it.
 //   - calendar: executes runs, one at a time. Of a watch, it uses only the suites, the rest and the access.
 //   - access: lets discovery and the watch take turns at one target. Its guard makes sure that a target that hangs
 //     blocks one thread and delays no other target.

@@ -67,12 +67,12 @@ func TestDriftIsLogged(t *testing.T) {
 // A problem of the device is logged once, and so is its end, whatever the host did in between.
 func TestTroubleIsLoggedOnceAndItsEnd(t *testing.T) {
 	var log logbook
-	w, p := watch{access: newAccess(), log: log.timeless()}, new(probeState)
+	r, p := rounds{target: &target{access: newAccess(), log: log.timeless()}}, new(probeState)
 	for _, o := range []record.Outcome{
 		record.OutcomeOK, record.OutcomeDisturbed, record.OutcomeOK, record.OutcomeError, record.OutcomeError, record.OutcomeBusy,
 		record.OutcomeError, record.OutcomeTimeout, record.OutcomeDisturbed, record.OutcomeOK, record.OutcomeOK,
 	} {
-		w.tell(p, record.Measurement{Probe: "read-4k", Outcome: o, Reason: "why"})
+		r.tell(p, record.Measurement{Probe: "read-4k", Outcome: o, Reason: "why"})
 	}
 	assert.Equal(t, []string{
 		`level=WARN msg="round not usable" probe=read-4k outcome=error reason=why`,

@@ -27,7 +27,7 @@ func weekly(suite string) config.Run {
 
 // ranOn returns the suites of a target on which quick was last complete on day n; never if n is 0.
 func ranOn(n int) *suites {
-	s := newSuites(nil, nil)
+	s := newSuites(nil, nil, nil)
 	if n > 0 {
 		s.of("quick").Complete = day(n)
 	}
@@ -36,7 +36,7 @@ func ranOn(n int) *suites {
 
 // restarted returns the suites after a restart of the daemon.
 func (s *suites) restarted() *suites {
-	again := newSuites(s.plans(), nil)
+	again := newSuites(nil, s.plans(), nil)
 	for _, status := range s.statuses {
 		again.of(status.Suite).Complete = status.Complete
 	}
@@ -58,7 +58,7 @@ func TestRunsAreCountedOn(t *testing.T) {
 	before.plan([]config.Run{daily("quick")}, day(20))
 	before.end("quick", record.RunOK, record.RunReport{}, nil)
 	before.end("quick", record.RunRefused, record.RunReport{}, nil)
-	after := newSuites(before.plans(), []record.RunStatus{record.NewRunStatus("burst")})
+	after := newSuites(nil, before.plans(), []record.RunStatus{record.NewRunStatus("burst")})
 	after.countOn(before)
 	after.end("quick", record.RunOK, record.RunReport{}, nil)
 	quick := after.of("quick").Outcomes
@@ -85,7 +85,7 @@ func TestSuitesAreDueAfterTheirLastRun(t *testing.T) {
 		"on a day that is never": {19, []config.Run{{Suite: "quick", Calendar: config.Calendar{Schedule: "0 3 31 2 *", TimeZone: "UTC"}}}, map[string]time.Time{"quick": none}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &watch{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}, suites: ranOn(c.ran)}
+			w := &watch{target: target{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}}, suites: ranOn(c.ran)}
 			w.plan(c.runs, day(5))
 			w.suites = w.suites.restarted()
 			w.plan(c.runs, day(20))
@@ -134,7 +134,7 @@ func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
 	restarted := func(planned map[string]state.Planned) *suites {
 		last, err := dir.Runs(id)
 		require.NoError(t, err)
-		return newSuites(planned, last)
+		return newSuites(nil, planned, last)
 	}
 	s := restarted(nil)
 	s.plan([]config.Run{daily("quick")}, day(5))

@@ -14,12 +14,12 @@ func (d *Daemon) Explain(id string) (report.Explained, bool) {
 	if !ok {
 		return report.Explained{}, false
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	x := report.Explained{Time: time.Now(), Node: d.shared.node, TargetID: id, Path: w.spec.Path, Device: w.device.Name}
+	x := report.Explained{Time: time.Now(), Node: d.shared.node, TargetID: id, Path: w.spec.Path, Device: w.deviceNow().Name}
+	w.rounds.mu.Lock()
+	defer w.rounds.mu.Unlock()
 	w.shared.judging.mu.Lock()
 	defer w.shared.judging.mu.Unlock()
-	for _, p := range w.probes {
+	for _, p := range w.rounds.probes {
 		x.Probes = append(x.Probes, report.ProbeExplained{Probe: p.probe.Name, Explanation: p.tracker.Explain(x.Time)})
 	}
 	n := w.shared.judging.node

@@ -42,7 +42,7 @@ func flying(t *testing.T, at string) (d *Daemon, log *bytes.Buffer) {
 		flight: newFlight(sysfs.New("/"), recorder.Default()), health: newKeeper(sysfs.New("/"), logger),
 	}
 	drive := record.Device{ID: "eui.1", Name: "nvme0n1", Number: "259:0", Link: &record.PCIeLink{CurrentGTs: 16, CurrentLanes: 4}}
-	d.watches["eui.1"] = &watch{spec: spec{Target: measure.Target{ID: "eui.1", Number: "259:0"}, LockID: "eui.1"}, device: drive, log: logger}
+	d.watches["eui.1"] = &watch{target: target{spec: spec{Target: measure.Target{ID: "eui.1", Number: "259:0"}, LockID: "eui.1"}, log: logger}, device: drive}
 	d.restoreRecordings()
 	d.second(1)
 	d.look(time.Now())

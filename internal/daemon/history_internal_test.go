@@ -49,7 +49,7 @@ func TestHistorySurvivesARestart(t *testing.T) {
 	assert.False(t, ok)
 
 	w.saveHistory(t.Context(), saveTimeout)
-	again := &watch{spec: w.spec, shared: w.shared}
+	again := &watch{target: w.target}
 	again.restoreHistory(time.Now())
 	assert.InEpsilon(t, mean(h, record.SourceTraffic, history.Reads), mean(&again.history, record.SourceTraffic, history.Reads), 1e-9)
 	assert.Positive(t, mean(&again.history, "read-4k", history.P50))
@@ -85,7 +85,7 @@ func TestAHistoryThatMakesNoSenseIsSetAside(t *testing.T) {
 	dir, err := state.Open(path)
 	require.NoError(t, err)
 	require.NoError(t, dir.SaveHistory("eui.1", history.State{Series: []history.KeptSeries{{Spans: make([]history.Series, 1)}}}))
-	w := &watch{spec: spec{}, shared: &shared{state: newStorage(dir, slog.New(slog.DiscardHandler))}}
+	w := &watch{target: target{shared: &shared{state: newStorage(dir, slog.New(slog.DiscardHandler))}}}
 	w.spec.ID = "eui.1"
 	w.restoreHistory(time.Now())
 	assert.Empty(t, w.history.Keys())

@@ -65,7 +65,7 @@ func (j *judging) attach(w *watch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.node.ReplaceDrive(w.judged())
-	for _, p := range w.probes {
+	for _, p := range w.rounds.probes {
 		j.node.Attach(w.spec.ID, p.probe.Name, p.tracker)
 	}
 	if w.traffic != nil {

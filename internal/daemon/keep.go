@@ -41,7 +41,7 @@ func (w *watch) restore(now time.Time) {
 	kept, found, err := w.shared.state.Target(w.spec.ID)
 	if err != nil {
 		w.shared.state.report(w.spec.ID, err)
-		for _, p := range w.probes {
+		for _, p := range w.rounds.probes {
 			p.budget = admit.UsedUp(now) // nobody knows what was written today
 		}
 	}
@@ -56,7 +56,7 @@ func (w *watch) restore(now time.Time) {
 	if err != nil {
 		w.shared.state.report(runsOf(w.spec.ID), err)
 	}
-	w.suites = newSuites(kept.Planned, last)
+	w.suites = newSuites(&w.target, kept.Planned, last)
 	if suite, since, ok := w.access.rest.run(); ok {
 		w.suites.begin(suite, since)
 	}
@@ -64,16 +64,16 @@ func (w *watch) restore(now time.Time) {
 
 // take restores a stored state. If any part of it is not valid, only what protects the target is used.
 func (w *watch) take(kept state.Target) error {
-	for _, p := range w.probes {
+	for _, p := range w.rounds.probes {
 		p.budget = kept.Budgets[p.probe.Name]
 	}
-	w.place, w.most = place{kept.MountPoint, kept.Directory, kept.Foreign}, kept.Most
+	w.opener.place, w.opener.most = place{kept.MountPoint, kept.Directory, kept.Foreign}, kept.Most
 	w.left = state.Target{Defined: kept.Defined, Budgets: kept.Budgets}
 	var problems []error
 	known := map[string]drift.State{}
 	maps.Copy(known, kept.Idle)
 	maps.Copy(known, kept.Probes)
-	for _, p := range w.probes {
+	for _, p := range w.rounds.probes {
 		name := p.probe.Name
 		s, ok := known[name]
 		delete(known, name)
@@ -98,12 +98,12 @@ func (w *watch) take(kept state.Target) error {
 		case err != nil:
 			problems = append(problems, err)
 		default:
-			w.pool = pool
+			w.opener.pool = pool
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
-		w.pool = nil
-		for _, p := range w.probes {
+		w.opener.pool = nil
+		for _, p := range w.rounds.probes {
 			p.tracker = newTracker(w.spec.Drift, p.probe)
 		}
 		if w.traffic != nil {
@@ -122,14 +122,14 @@ func (w *watch) take(kept state.Target) error {
 // kept returns the state to save. Only the goroutine of the watch may call it, as its rounds change what keptAtAnyTime leaves out.
 func (w *watch) kept() state.Target {
 	s := w.keptAtAnyTime()
-	s.Most = w.mostWork()
-	for _, p := range w.probes {
+	s.Most = w.opener.mostWork()
+	for _, p := range w.rounds.probes {
 		if p.probe.Direction == record.Write {
 			s.Budgets[p.probe.Name] = p.budget
 		}
 	}
-	if w.pool != nil {
-		s.Pool = new(w.pool.State())
+	if pool := w.opener.pool; pool != nil {
+		s.Pool = new(pool.State())
 	}
 	return s
 }
@@ -138,20 +138,23 @@ func (w *watch) kept() state.Target {
 func (w *watch) keptAtAnyTime() state.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	at := w.opener.lastPlace()
 	s := state.Target{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Probes: map[string]drift.State{}, Idle: w.left.Idle,
 		Defined: map[string]record.Probe{}, Budgets: map[string]admit.Budget{},
-		MountPoint: w.place.mountPoint, Directory: w.place.directory, Foreign: w.place.foreign, Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
+		MountPoint: at.mountPoint, Directory: at.directory, Foreign: at.foreign, Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
 	}
 	maps.Copy(s.Defined, w.left.Defined)
 	maps.Copy(s.Budgets, w.left.Budgets)
+	w.rounds.mu.Lock()
+	defer w.rounds.mu.Unlock()
 	w.shared.judging.mu.Lock()
 	defer w.shared.judging.mu.Unlock()
 	s.Traffic = w.keptTraffic // unchanged for a target that has not answered yet
 	if w.traffic != nil {
 		s.Traffic = new(w.traffic.State())
 	}
-	for _, p := range w.probes {
+	for _, p := range w.rounds.probes {
 		s.Probes[p.probe.Name], s.Defined[p.probe.Name] = p.tracker.State(), p.probe
 	}
 	return s
@@ -212,6 +215,6 @@ func (w *watch) canBeRead(ctx context.Context) bool {
 func (w *watch) stop() {
 	w.save(context.Background(), lastSaveTimeout)
 	w.saveHistory(context.Background(), lastSaveTimeout)
-	w.closeTarget()
+	w.opener.close()
 	w.log.Info("no longer watching")
 }

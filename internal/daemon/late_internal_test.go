@@ -50,12 +50,12 @@ func remoteWatch(t *testing.T, change func(*record.Probe)) (*watch, *testenv.Rem
 func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
 	const timeout = 2 * time.Second
 	w, remote := remoteWatch(t, func(p *record.Probe) { p.Timeout, p.Interval = timeout, time.Hour }) // only requested rounds
-	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
+	require.True(t, w.rounds.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "read-4k", 1)
 	ios, seconds := w.observed(t)
 
 	came, release := remote.HoldReads(t, 0) // before the time for the round is over, however busy the machine is
-	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
+	require.True(t, w.rounds.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "read-4k", 2)
 	p := w.Status(time.Now()).Probes[0]
 	require.Equal(t, record.OutcomeTimeout, p.Last.Outcome, p.Last.Reason)
@@ -69,7 +69,7 @@ func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
 	ios, after := w.observed(t)
 	assert.Greater(t, after, seconds+timeout.Seconds(), "more than the timeout")
 	assert.Greater(t, w.Status(time.Now()).Probes[0].ReadBytes, p.ReadBytes)
-	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
+	require.True(t, w.rounds.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "read-4k", 3)
 	p = w.Status(time.Now()).Probes[0]
 	n, _ = w.observed(t)

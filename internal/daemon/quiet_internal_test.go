@@ -40,7 +40,7 @@ func quietWatch(t *testing.T) *watch {
 func TestQuietHoursPutOffRounds(t *testing.T) {
 	w := quietWatch(t)
 	until := time.Date(2126, 11, 23, 18, 0, 0, 0, time.UTC)
-	w.keepQuiet(until)
+	w.rounds.keepQuiet(until)
 	s := w.Status(time.Now())
 	assert.Empty(t, s.Problem, "it is no fault of the target")
 	places := map[time.Time]bool{}
@@ -58,23 +58,23 @@ func TestQuietHoursPutOffRounds(t *testing.T) {
 func TestQuietHoursDropRequestsForRounds(t *testing.T) {
 	w := quietWatch(t)
 	for range askedAhead {
-		w.asked <- ask{w.probes[0].probe.Name, time.Now()}
+		w.rounds.asked <- ask{w.rounds.probes[0].probe.Name, time.Now()}
 	}
-	w.keepQuiet(time.Now().Add(time.Hour))
-	assert.Empty(t, w.asked)
+	w.rounds.keepQuiet(time.Now().Add(time.Hour))
+	assert.Empty(t, w.rounds.asked)
 }
 
 // A round may wait for those of slow drives while quiet hours begin.
 func TestNoRoundBeginsInQuietHoursThatItHasWaitedInto(t *testing.T) {
 	w := watchFile(t, nil).replaced(t, nil)
 	require.NoError(t, w.open(t.Context()))
-	defer w.closeTarget()
+	defer w.opener.close()
 	w.spec.Quiet = always()
-	_, ok := w.round(t.Context(), w.probes[0])
+	_, ok := w.round(t.Context(), w.rounds.probes[0])
 	assert.False(t, ok)
 	assert.Empty(t, w.shared.slots, "it gives its turn back")
 	w.spec.Quiet = nil
-	_, ok = w.round(t.Context(), w.probes[0])
+	_, ok = w.round(t.Context(), w.rounds.probes[0])
 	assert.True(t, ok)
 }
 
@@ -108,9 +108,9 @@ func TestRunsByTheCalendarInQuietHours(t *testing.T) {
 func TestQuietHoursEndAFill(t *testing.T) {
 	w := quietWatch(t)
 	w.spec.Path = t.TempDir()
-	w.setProblem("filling the probe file: 1 of 1024 MiB")
+	w.opener.setProblem("filling the probe file: 1 of 1024 MiB")
 	require.NoError(t, w.openBeforeQuiet(t.Context(), time.Now().Add(-2*time.Minute)))
-	assert.Nil(t, w.session)
+	assert.Nil(t, w.opener.session)
 	assert.Empty(t, w.Status(time.Now()).Problem)
 	left, err := os.ReadDir(w.spec.Path)
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func TestReplacingAWatchBringsNoRoundForward(t *testing.T) {
 	w := watchFile(t, nil)
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
-	for _, p := range w.replaced(t, nil).probes {
+	for _, p := range w.replaced(t, nil).rounds.probes {
 		assert.False(t, p.next.Before(w.access.last(p.probe.Name).Add(p.probe.Interval/2)), p.probe.Name)
 	}
 }
@@ -45,7 +45,7 @@ func hangingWatch(t *testing.T, timeout time.Duration) (*watch, func()) {
 	w, remote := remoteWatch(t, func(p *record.Probe) { p.Timeout = timeout })
 	w.awaitRounds(t, "read-4k", 1)
 	came, release := remote.HoldReads(t, 0)
-	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
+	require.True(t, w.rounds.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	<-came
 	return w, release
 }
@@ -84,10 +84,10 @@ func learningWatch(t *testing.T) *watch {
 	w := watchFile(t, func(s *spec) { s.Unresolved = true })
 	w.cancel()
 	<-w.done
-	for _, p := range w.probes {
+	for _, p := range w.rounds.probes {
 		p.tracker.AddRound(drift.Round{Time: time.Now(), Values: drift.Values{80e-6, 90e-6, 100e-6, 12000}}, record.Conditions{})
 	}
-	w.probes[1].budget = admit.UsedUp(time.Now())
+	w.rounds.probes[1].budget = admit.UsedUp(time.Now())
 	return w
 }
 
@@ -112,19 +112,19 @@ func (w *watch) learned() map[string]int {
 func TestAProbeThatIsLeftOutForAWhileGoesOn(t *testing.T) {
 	t.Parallel()
 	w := learningWatch(t)
-	reads, writes, budget := w.probes[0].probe, w.probes[1].probe, w.probes[1].budget
+	reads, writes, budget := w.rounds.probes[0].probe, w.rounds.probes[1].probe, w.rounds.probes[1].budget
 	w = w.with(reads)
 	assert.Equal(t, map[string]int{"read-4k": 1}, w.learned())
 	w = w.with(reads).with(reads, writes)
 	assert.Equal(t, map[string]int{"read-4k": 1, "durable-write-4k": 1}, w.learned())
-	assert.WithinDuration(t, budget.PaidOff, w.probes[1].budget.PaidOff, 0)
+	assert.WithinDuration(t, budget.PaidOff, w.rounds.probes[1].budget.PaidOff, 0)
 }
 
 // A probe that reads more at a time takes longer, but no drive got slower.
 func TestAProbeThatMeasuresSomethingElseLearnsAnew(t *testing.T) {
 	t.Parallel()
 	w := learningWatch(t)
-	reads, writes, budget := w.probes[0].probe, w.probes[1].probe, w.probes[1].budget
+	reads, writes, budget := w.rounds.probes[0].probe, w.rounds.probes[1].probe, w.rounds.probes[1].budget
 	reads.Interval, writes.Timeout = 2*reads.Interval, 2*writes.Timeout
 	w = w.with(reads, writes)
 	assert.Equal(t, map[string]int{"read-4k": 1, "durable-write-4k": 1}, w.learned(), "they measure the same as before")
@@ -132,5 +132,5 @@ func TestAProbeThatMeasuresSomethingElseLearnsAnew(t *testing.T) {
 	writes.Datasync = !writes.Datasync
 	w = w.with(reads, writes)
 	assert.Equal(t, map[string]int{"read-4k": 0, "durable-write-4k": 0}, w.learned())
-	assert.WithinDuration(t, budget.PaidOff, w.probes[1].budget.PaidOff, 0, "it protects the drive, whatever is written")
+	assert.WithinDuration(t, budget.PaidOff, w.rounds.probes[1].budget.PaidOff, 0, "it protects the drive, whatever is written")
 }

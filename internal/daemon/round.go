@@ -10,7 +10,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
 // round executes one round of p. It returns false when ctx ends, or quiet hours have begun before it was its turn: drives that
@@ -23,8 +22,11 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 	if checkQuiet(w.spec.Quiet, wallClock()) != nil {
 		return record.Measurement{}, false
 	}
-	others, over := w.access.ours(w.beginTraffic)
-	m, err := w.session.Round(ctx, w.begin(p))
+	w.mu.Lock()
+	conditions, link := w.conditions, w.device.Link
+	w.mu.Unlock()
+	others, over := w.ours()
+	m, err := w.opener.session.Round(ctx, w.rounds.begin(p, conditions, link))
 	over() // the I/O of a round that hangs still counts as ours
 	m.Load.Others = others
 	w.access.endRounds()
@@ -33,7 +35,7 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 	}
 	switch {
 	case errors.Is(err, measure.ErrGone):
-		w.closeTarget() // Run will open it again
+		w.opener.close() // Run will open it again
 	case err != nil && m.Outcome != record.OutcomeError:
 		w.log.Warn("the load of the device is not known", "probe", p.probe.Name, "err", err)
 	}
@@ -46,7 +48,7 @@ func (w *watch) countHung(ctx context.Context) {
 	w.mu.Lock()
 	conditions := w.conditions
 	w.mu.Unlock()
-	for _, p := range w.probes {
+	for _, p := range w.rounds.probes {
 		now, since := time.Now(), w.access.inflightSince(p.probe.Name)
 		if since.IsZero() || now.Sub(since) < p.probe.Timeout || now.Before(p.next) {
 			continue
@@ -55,123 +57,16 @@ func (w *watch) countHung(ctx context.Context) {
 			Device: w.spec.ID, Probe: p.probe.Name, Start: since, Conditions: conditions, Load: record.UnknownLoad(),
 			Outcome: record.OutcomeTimeout, Reason: (&guard.HungError{Since: since, Earlier: true}).Error(),
 		})
-		w.mu.Lock()
-		p.next = p.after(now, now)
-		w.mu.Unlock()
+		w.rounds.plan(p, now, now)
 	}
-}
-
-// beginTraffic tells the sampler that our own I/O follows, until end is called. others is the traffic of others
-// before.
-func (w *watch) beginTraffic() (others *record.Work, end func()) {
-	return w.shared.traffic.Begin(w.spec.Number)
-}
-
-// begin records that a round is in progress, and returns its parameters.
-func (w *watch) begin(p *probeState) measure.Round {
-	w.access.beginRound(p.probe.Name)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if p.outOfTurn {
-		p.outOfTurn = false
-		p.status.Confirmations++
-	}
-	return measure.Round{
-		Probe: p.probe, Conditions: w.conditions, Link: w.device.Link,
-		Budget: &p.budget, BytesPerDay: w.spec.Admission.WriteShare(w.spec.Probes),
-		Overdue: p.overdue(time.Now(), w.spec.Admission.ForcedInterval),
-	}
-}
-
-// overdue reports whether no round was admitted for so long that a small one has to be forced.
-func (p *probeState) overdue(now time.Time, forced time.Duration) bool {
-	return forced > 0 && now.Sub(p.went) >= forced
-}
-
-// lock takes the lock of the device for a round.
-func (w *watch) lock() (release func(), err error) {
-	lock, err := w.shared.locks.take(w.spec.LockID)
-	w.lockProblem(err)
-	return func() {
-		if err := w.shared.locks.release(lock); err != nil {
-			w.log.Error("release the device's lock", "err", err)
-		}
-	}, err
-}
-
-// lockProblem records why the lock of the device cannot be taken, and logs a change. It is not a problem when another
-// run holds the lock.
-func (w *watch) lockProblem(err error) {
-	problem := ""
-	if err != nil && !errors.Is(err, store.ErrLocked) {
-		problem = err.Error()
-	}
-	w.mu.Lock()
-	before := w.blocked
-	w.blocked = problem
-	w.mu.Unlock()
-	switch {
-	case problem == before:
-	case problem != "":
-		w.log.Warn("rounds cannot lock the device", "err", err)
-	default:
-		w.log.Info("rounds can lock the device again", "was", before)
-	}
-}
-
-// takeTurn waits until a round may run: on the device, on the node and on the target. It returns false when ctx ends first.
-func (w *watch) takeTurn(ctx context.Context) bool {
-	device := w.shared.turns.device(w.spec.LockID)
-	if !device.take(ctx) {
-		return false
-	}
-	for w.shared.slots.take(ctx) {
-		if w.access.turn.try() {
-			return true
-		}
-		// Discovery is using the target, which may take seconds. Let the rounds of other devices go first.
-		w.shared.slots.end()
-		if !w.access.turn.take(ctx) {
-			break
-		}
-		w.access.turn.end()
-	}
-	device.end()
-	return false
-}
-
-func (w *watch) endTurn() {
-	w.access.turn.end()
-	w.shared.slots.end()
-	w.shared.turns.device(w.spec.LockID).end()
 }
 
 // took adds a measurement to the status, the judge, the history and the metrics.
 func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	w.saved.written += m.WrittenBytes
-
-	w.mu.Lock()
-	s := &p.status
-	s.Last = &m
-	s.Rounds[m.Outcome]++
-	p.add(m)
-	if m.Outcome == record.OutcomeOK {
-		s.LastSuccess = time.Now()
-	}
-	if m.Outcome != record.OutcomeBusy {
-		p.went = time.Now()
-	}
-	if w.pool != nil {
-		w.poolBlocks = w.pool.Len()
-		if ratio, ok := w.pool.WrittenRatio(); ok {
-			w.writtenRatio = &ratio
-		}
-	}
-	if m.Loaded {
-		s.LoadedRounds++
-	}
-	name := w.device.Name
-	w.mu.Unlock()
+	w.rounds.count(p, m)
+	w.opener.countPool()
+	name := w.deviceNow().Name
 	events, wanted := w.shared.judging.took(w.spec.ID, m)
 	if len(wanted) > 0 {
 		w.shared.confirm(wanted, p.probe.Name)
@@ -179,21 +74,9 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 
 	w.remember(p, m)
 	w.shared.latencies.Observe(name, m)
-	w.tell(p, m)
+	w.rounds.tell(p, m)
 	w.shared.tell(events)
 	w.saveWhenDue(ctx, false)
-}
-
-// add counts the bytes and the errors of a round.
-func (p *probeState) add(m record.Measurement) {
-	p.status.ReadBytes += uint64(m.ReadBytes)
-	p.status.WrittenBytes += uint64(m.WrittenBytes)
-	for errno, n := range m.Errors {
-		p.status.Errors[errno] += uint64(n)
-	}
-	if len(m.Errors) > 0 {
-		p.status.LastError = time.Now() // an I/O that hung fails when it returns
-	}
 }
 
 // tookLate accounts for a round that returned after it had been counted as hung. Its latencies show how long the
@@ -206,37 +89,11 @@ func (w *watch) tookLate(m record.Measurement) {
 		return
 	}
 	name := w.device.Name
-	for _, p := range w.probes {
-		if p.probe.Name == m.Probe {
-			p.add(m)
-		}
-	}
+	w.rounds.countLate(m)
 	w.mu.Unlock()
 	w.shared.judging.look(func() { w.shared.judging.node.Returned(w.spec.ID, m.Start.Add(m.Duration)) })
 	w.shared.latencies.Observe(name, m)
 	w.log.Warn("a round that hung has ended", "probe", m.Probe, "began", m.Start, "slowest_io", m.Latency.Max(), "errors", m.Errors)
-}
-
-// tell logs what is of interest to people: problems of the device, when they begin, change and end. It does not log
-// busy and disturbed rounds, which a working host causes all day. They are expected, and there is a metric for them.
-func (w *watch) tell(p *probeState, m record.Measurement) {
-	switch m.Outcome {
-	case record.OutcomeBusy, record.OutcomeDisturbed:
-		w.log.Debug("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
-	case record.OutcomeOK:
-		if w.access.answers() { // even before discovery asks again
-			w.log.Info("the target answers again")
-		}
-		if p.trouble != "" {
-			w.log.Info("rounds are fine again", "probe", m.Probe, "was", p.trouble)
-		}
-		p.trouble = ""
-	case record.OutcomeError, record.OutcomeTimeout, record.OutcomeUnmapped:
-		if p.trouble != m.Outcome {
-			w.log.Warn("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
-		}
-		p.trouble = m.Outcome
-	}
 }
 
 // tellDrift logs an event of the tracker of a source, which is a probe or the traffic.

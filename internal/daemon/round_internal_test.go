@@ -18,7 +18,7 @@ import (
 // A round that is due while discovery uses the target waits. It does not mistake that for a call that hangs.
 func TestARoundWaitsForDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &watch{access: newAccess(), shared: &shared{slots: make(turn, 1)}}
+		w := &watch{target: target{access: newAccess(), shared: &shared{slots: make(turn, 1)}}}
 		answer, asked := make(chan struct{}), make(chan error, 1)
 		go func() {
 			_, err := w.access.ask(t.Context(), func(ctx context.Context, g *guard.Guard) (wanted, error) {
@@ -50,8 +50,8 @@ func TestARoundWaitsForDiscovery(t *testing.T) {
 func TestTheTargetsOfADeviceTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		node := &shared{slots: make(turn, 3)}
-		on := func(lockID string) *watch {
-			return &watch{access: newAccess(), shared: node, spec: spec{LockID: lockID}}
+		on := func(lockID string) *target {
+			return &target{access: newAccess(), shared: node, spec: spec{LockID: lockID}}
 		}
 		first, second, other := on("s1"), on("s1"), on("s2")
 		require.True(t, first.takeTurn(t.Context()))
@@ -78,27 +78,27 @@ func TestTheTargetsOfADeviceTakeTurns(t *testing.T) {
 // taken at all, until it can.
 func TestADeviceThatCannotBeLocked(t *testing.T) {
 	dir, log := t.TempDir(), &logbook{}
-	w := &watch{
+	o := &opener{target: &target{
 		access: newAccess(), log: log.timeless(), spec: spec{LockID: "s1"},
 		shared: &shared{slots: make(turn, 1), locks: &locks{dir: dir}},
-	}
+	}}
 	require.NoError(t, os.Chmod(dir, 0o777))
 	for range 2 {
-		_, err := w.lock()
+		_, err := o.lock()
 		require.ErrorContains(t, err, "another user could change")
-		assert.Equal(t, err.Error(), w.problemNow())
+		assert.Equal(t, err.Error(), o.problem())
 	}
 	assert.Equal(t, 1, log.count("rounds cannot lock the device"), "said when it is news")
 
 	require.NoError(t, os.Chmod(dir, 0o700))
 	other, err := store.TakeLock(dir, "s1")
 	require.NoError(t, err)
-	_, err = w.lock()
+	_, err = o.lock()
 	require.ErrorIs(t, err, store.ErrLocked)
-	assert.Empty(t, w.problemNow())
+	assert.Empty(t, o.problem())
 	assert.Equal(t, 1, log.count("rounds can lock the device again"))
 	require.NoError(t, other.Release())
-	release, err := w.lock()
+	release, err := o.lock()
 	require.NoError(t, err)
 	release()
 }
@@ -106,12 +106,13 @@ func TestADeviceThatCannotBeLocked(t *testing.T) {
 // A good round shows that the target answers, even before discovery asks again.
 func TestAGoodRoundIsAnAnswer(t *testing.T) {
 	log := &logbook{}
-	w := &watch{access: newAccess(), log: log.timeless()}
-	w.access.hangs(&guard.HungError{Since: time.Now()})
-	require.NotEmpty(t, w.problemNow())
-	w.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeBusy})
-	require.NotEmpty(t, w.problemNow(), "nothing was read")
-	w.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeOK})
-	assert.Empty(t, w.problemNow())
+	at := &target{access: newAccess(), log: log.timeless()}
+	o, r := &opener{target: at}, &rounds{target: at}
+	at.access.hangs(&guard.HungError{Since: time.Now()})
+	require.NotEmpty(t, o.problem())
+	r.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeBusy})
+	require.NotEmpty(t, o.problem(), "nothing was read")
+	r.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeOK})
+	assert.Empty(t, o.problem())
 	assert.Equal(t, 1, log.count("the target answers again"))
 }

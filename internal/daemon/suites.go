@@ -11,8 +11,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// suites holds the status of the runs of suites on one target. The calendar and discovery change it.
+// suites holds the status of the runs of suites on one target, and compares them with earlier ones. The calendar and discovery
+// change it.
 type suites struct {
+	*target
+	// uncompared has a value when a run has ended that could not be compared.
+	uncompared chan struct{}
+
 	mu       sync.Mutex
 	statuses []*record.RunStatus
 	calendar []config.Run // the runs meant for this target
@@ -20,8 +25,8 @@ type suites struct {
 }
 
 // newSuites returns suites that continue the stored state.
-func newSuites(planned map[string]state.Planned, last []record.RunStatus) *suites {
-	s := &suites{planned: planned}
+func newSuites(t *target, planned map[string]state.Planned, last []record.RunStatus) *suites {
+	s := &suites{target: t, uncompared: make(chan struct{}, 1), planned: planned}
 	if planned == nil {
 		s.planned = map[string]state.Planned{}
 	}

@@ -26,7 +26,7 @@ func sampling(t *testing.T) (*Daemon, *bytes.Buffer) {
 	d.flight = newFlight(sysfs.New("/"), recorder.Default())
 	drive := record.Device{ID: "eui.1", Number: "259:0", Controllers: []string{"nvme0"}}
 	for id, device := range map[string]record.Device{"eui.1": drive, "file:/mnt": drive, "file:/tmp": {}} {
-		d.watches[id] = &watch{spec: spec{Target: measure.Target{ID: id, Number: device.Number}, LockID: "eui.1"}, device: device}
+		d.watches[id] = &watch{target: target{spec: spec{Target: measure.Target{ID: id, Number: device.Number}, LockID: "eui.1"}}, device: device}
 	}
 	return d, &log
 }

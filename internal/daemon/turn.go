@@ -47,3 +47,30 @@ func (t *turns) device(lockID string) turn {
 	}
 	return t.of[lockID]
 }
+
+// takeTurn waits until a round may run: on the device, on the node and on the target. It returns false when ctx ends first.
+func (t *target) takeTurn(ctx context.Context) bool {
+	device := t.shared.turns.device(t.spec.LockID)
+	if !device.take(ctx) {
+		return false
+	}
+	for t.shared.slots.take(ctx) {
+		if t.access.turn.try() {
+			return true
+		}
+		// Discovery is using the target, which may take seconds. Let the rounds of other devices go first.
+		t.shared.slots.end()
+		if !t.access.turn.take(ctx) {
+			break
+		}
+		t.access.turn.end()
+	}
+	device.end()
+	return false
+}
+
+func (t *target) endTurn() {
+	t.access.turn.end()
+	t.shared.slots.end()
+	t.shared.turns.device(t.spec.LockID).end()
+}

@@ -16,13 +16,13 @@ func comparedUntil(w *watch, ago time.Duration) {
 	const rounds = 180
 	for i := range rounds {
 		x := 80e-6 * (1 + 0.01*float64(i%5))
-		w.probes[0].tracker.AddRound(drift.Round{
+		w.rounds.probes[0].tracker.AddRound(drift.Round{
 			Time: time.Now().Add(-ago - (rounds-time.Duration(i))*time.Minute), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x},
 		}, record.Conditions{})
 	}
 	// There is no judge here that would judge the rest.
-	w.probes[0].tracker.Close(drift.Slot(time.Now()))
-	w.probes[0].tracker.Settle(time.Now())
+	w.rounds.probes[0].tracker.Close(drift.Slot(time.Now()))
+	w.rounds.probes[0].tracker.Settle(time.Now())
 }
 
 func p50(w *watch) record.Drift { return w.Status(time.Now()).Probes[0].Drift[0] }
@@ -30,7 +30,7 @@ func p50(w *watch) record.Drift { return w.Status(time.Now()).Probes[0].Drift[0]
 func TestWhatIsNotComparedSaysWhatRefusedTheRounds(t *testing.T) {
 	w := quietWatch(t)
 	comparedUntil(w, 90*time.Minute)
-	w.probes[0].status.Last = &record.Measurement{Outcome: record.OutcomeBusy, Reason: "40 I/Os in flight, above the limit of 32"}
+	w.rounds.probes[0].status.Last = &record.Measurement{Outcome: record.OutcomeBusy, Reason: "40 I/Os in flight, above the limit of 32"}
 	d := p50(w)
 	require.Equal(t, record.Unknown, d.State)
 	assert.Zero(t, d.Ratio)

@@ -55,20 +55,20 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 	}
 	now := time.Now()
 	allows := func(w *watch, i int) bool {
-		p := w.probes[i]
+		p := w.rounds.probes[i]
 		return p.budget.Allow(now, round, w.spec.Admission.WriteShare(w.spec.Probes)) == nil
 	}
 	w := start()
 	for range 2 {
 		require.True(t, allows(w, 1))
-		w.probes[1].budget.Charge(now, round, w.spec.Admission.WriteShare(w.spec.Probes))
+		w.rounds.probes[1].budget.Charge(now, round, w.spec.Admission.WriteShare(w.spec.Probes))
 	}
 	assert.False(t, allows(w, 1), "half of four rounds")
 	assert.True(t, allows(w, 2), "the other has its own half")
-	w.most = admit.Capacity{Seen: now.UTC(), IOs: 4000, Bytes: 1 << 30}
+	w.opener.most = admit.Capacity{Seen: now.UTC(), IOs: 4000, Bytes: 1 << 30}
 	require.NoError(t, dir.SaveTarget(w.kept()))
 	again := start()
-	assert.Equal(t, w.most.IOs, again.mostWork().IOs, "and admission knows what the device can do")
+	assert.Equal(t, w.opener.most.IOs, again.opener.mostWork().IOs, "and admission knows what the device can do")
 	assert.WithinDuration(t, now, again.kept().Most.Seen, 0)
 	assert.False(t, allows(again, 1))
 	assert.True(t, allows(again, 2))
@@ -83,7 +83,7 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 	require.NotEmpty(t, again.shared.state.problems)
 	assert.False(t, allows(again, 1), "a baseline that is not valid says nothing about the budget")
 	assert.True(t, allows(again, 2))
-	assert.Equal(t, "/srv", again.place.mountPoint, "nor about the filesystem to fill")
+	assert.Equal(t, "/srv", again.opener.place.mountPoint, "nor about the filesystem to fill")
 
 	require.NoError(t, dir.SaveTarget(again.kept()))
 	path := filepath.Join(dir.Dir(), "targets", url.PathEscape("file:/srv")+".json")
@@ -119,7 +119,7 @@ func TestFirstRoundsAreTriedAgainLessAndLessSoon(t *testing.T) {
 func TestAProbeThatIsNeverAdmittedIsOverdue(t *testing.T) {
 	w := quietWatch(t)
 	w.spec.Admission.ForcedInterval = 15 * time.Minute
-	p := w.probes[0]
+	p := w.rounds.probes[0]
 	began := p.went
 	busy := record.Measurement{Device: w.spec.ID, Probe: p.probe.Name, Start: began, Outcome: record.OutcomeBusy}
 	w.took(t.Context(), p, busy)
@@ -128,13 +128,13 @@ func TestAProbeThatIsNeverAdmittedIsOverdue(t *testing.T) {
 	assert.True(t, p.overdue(began.Add(15*time.Minute), 15*time.Minute))
 	assert.False(t, p.overdue(began.Add(24*time.Hour), 0), "switched off")
 	p.went = began.Add(-time.Hour)
-	assert.True(t, w.begin(p).Overdue)
+	assert.True(t, w.rounds.begin(p, record.Conditions{}, nil).Overdue)
 
 	loaded := busy
 	loaded.Outcome, loaded.Loaded, loaded.Duration = record.OutcomeOK, true, time.Second
 	loaded.Latency = record.Histogram{{Latency: 20 * time.Millisecond, Count: 32}}
 	w.took(t.Context(), p, loaded)
-	assert.False(t, w.begin(p).Overdue)
+	assert.False(t, w.rounds.begin(p, record.Conditions{}, nil).Overdue)
 	s := w.Status(time.Now()).Probes[0]
 	assert.EqualValues(t, 1, s.LoadedRounds)
 	assert.EqualValues(t, 1, s.Rounds[record.OutcomeOK])
@@ -153,7 +153,7 @@ func TestAProbeThatIsNeverAdmittedIsOverdue(t *testing.T) {
 // It is known when I/Os last failed, also those of a round that returned late, and a reload does not forget it.
 func TestWhenIOsLastFailed(t *testing.T) {
 	w := quietWatch(t)
-	p := w.probes[0]
+	p := w.rounds.probes[0]
 	took := func(o record.Outcome, errors map[string]int64) time.Time {
 		w.took(t.Context(), p, record.Measurement{Device: w.spec.ID, Probe: p.probe.Name, Start: time.Now(), Outcome: o, Errors: errors})
 		return w.Status(time.Now()).Probes[0].LastError
