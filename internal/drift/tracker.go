@@ -391,7 +391,7 @@ func (t *Tracker) Status(now time.Time) Status {
 func (s Status) Fill(p *record.ProbeStatus) {
 	p.Window, p.Baseline, p.Drift = s.Window, s.Baseline, s.Drift
 	p.LearningRounds, p.LearningGoal = s.LearningRounds, s.LearningGoal
-	p.Effect, p.Earlier, p.UnjudgedBlocks = s.Effect, s.Earlier, s.UnjudgedBlocks
+	p.Effect, p.Earlier, p.Lifetime, p.UnjudgedBlocks = s.Effect, s.Earlier, s.Lifetime, s.UnjudgedBlocks
 }
 
 // drift returns the last comparison, however long ago that was.
