@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // A host has a baseline of a day, but many hosts wander by a few percent over days. How slow a host usually is, and how much
@@ -46,8 +47,9 @@ func (u *usual) ratio() float64 { return min(mostUsual, max(1, math.Exp(u.Mean))
 // varies returns how many times slower than usually the host may be by itself, up to mostVaries.
 func (u *usual) varies() float64 { return min(mostVaries, math.Exp(deviations*math.Sqrt(u.Variance))) }
 
-// endAtUsual ends slowdowns that were reported of a host that has been about as fast as usual for usualOver, which may be slower
-// than its baseline. While something is expected at this time, only that may hide a slowdown.
+// endAtUsual ends slowdowns of a host that has been about as fast as usual for usualOver, which may be slower than its baseline. A
+// slowdown that was reported by another statistic must not go on here, to be reported when the host is next slow. While something is
+// expected at this time, only that may hide a slowdown.
 func (g *group) endAtUsual(now time.Time) (events []drift.Event) {
 	if g.host == nil {
 		return nil
@@ -55,10 +57,11 @@ func (g *group) endAtUsual(now time.Time) (events []drift.Event) {
 	for i := range g.host.Statistics() {
 		w := &g.wanders[i]
 		by, blocks := g.host.ShiftSince(i, now.Add(-usualOver))
-		if w.Told == "" || w.Says != "" || !w.Host || blocks == 0 || 2*(by.Ratio()/w.Usual.ratio()-1) >= g.toldFrom()-1 {
+		if w.Says != "" || !w.Host || blocks == 0 || 2*(by.Ratio()/w.Usual.ratio()-1) >= g.toldFrom()-1 {
 			continue
 		}
-		if !g.expects(i, now) {
+		late := w.Told != "" || g.host.StateOf(i) == record.Regressed && now.Sub(g.host.Onset(i)) >= usualOver
+		if late && !g.expects(i, now) {
 			events = append(events, g.host.End(i, now)...)
 		}
 	}

@@ -156,6 +156,28 @@ func TestAHostThatIsBackAtItsUsualIsOverItsSlowdown(t *testing.T) {
 	}
 }
 
+// A slowdown that was not reported, as the host has such waves, must not go on: the next wave would be that of long ago, and so news.
+func TestAWaveThatIsNotReportedIsOverAtTheUsual(t *testing.T) {
+	testenv.Long(t)
+	m := newMachine(t, 4)
+	m.idle = true
+	m.run(36*time.Hour, steady)
+	m.run(10*day, slower(1.077))
+	m.events = nil
+	m.run(8*time.Hour, slower(1.4))
+	times, _ := m.toldOfHost()
+	require.Equal(t, 1, times)
+	for range 2 {
+		m.run(10*day, slower(1.077))
+		again := m.now()
+		m.run(2*time.Hour, slower(1.4))
+		assert.Equal(t, record.Watch, m.node.Host().Verdict)
+		assert.WithinDuration(t, again, m.node.Host().Since, 10*time.Minute)
+		times, _ = m.toldOfHost()
+		assert.Zero(t, times)
+	}
+}
+
 // What is nearly enough to be reported does not become usual.
 func TestASlowdownThatIsNotReportedDoesNotBecomeUsual(t *testing.T) {
 	testenv.Long(t)
