@@ -8,7 +8,7 @@
 //   - opener: the descriptor of the target and its probe file, or why there is none.
 //   - rounds: the probes of the target, when each is due, and what came of its rounds.
 //   - suites: the status of the runs on the target; the calendar and discovery change it.
-//   - calendar: executes runs, one at a time. Of a watch, it uses only the suites, the rest and the access.
+//   - calendar: executes runs, one at a time. Of a watch, it uses only the suites, the opener, the rest and the access.
 //   - access: lets discovery and the watch take turns at one target. Its guard makes sure that a target that hangs
 //     blocks one thread and delays no other target.
 //   - storage: the state directory, behind a guard.

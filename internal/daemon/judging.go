@@ -15,7 +15,7 @@ import (
 )
 
 // judging judges the targets of the node together. Its lock guards every attached tracker. It may be locked while the
-// lock of a watch is held, but not the other way round.
+// locks of a watch and of its rounds are held, but not the other way round.
 type judging struct {
 	mu   sync.Mutex
 	node *judge.Node

@@ -178,7 +178,7 @@ func (e *epoch) gather(b block, host Host, matters Shift) bool {
 		if failed = e.failed(); !failed {
 			return false
 		}
-		e.Blocks = e.Blocks[:len(e.Blocks)-otherWorkBlocks]
+		e.Blocks = e.Blocks[:len(e.Blocks)-failedBlocks]
 	}
 	e.Inherited = failed // then the noise of a day is still to be learned
 	if day || failed {
@@ -268,7 +268,6 @@ func (e *epoch) correct(wanted *Values, learned Values, matters Shift) {
 		if max(by[i], -by[i]) < matters {
 			by[i] = 0
 		}
-		e.Lifetime[i].Slower += by[i]
 	}
 	if by == (Shifts{}) || e.Effect == nil {
 		return
@@ -277,6 +276,7 @@ func (e *epoch) correct(wanted *Values, learned Values, matters Shift) {
 	effect := *e.Effect
 	effect.Ratios = maps.Clone(effect.Ratios) // others hold the one before
 	for i, statistic := range e.names {
+		e.Lifetime[i].Slower += by[i]
 		if r, known := effect.Ratios[statistic]; known && by[i] != 0 {
 			r.Ratio *= by[i].Ratio()
 			effect.Ratios[statistic] = r

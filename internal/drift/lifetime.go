@@ -21,11 +21,8 @@ type aged struct {
 	Within Shift `json:"within,omitempty"` // half the width of the 95 % interval of Slower
 }
 
-// add adds the effect of a change, which moved the level.
+// add counts the effect of a change, which has moved the level.
 func (a *aged) add(by Shift, c estimate) {
-	if a.Since == 0 {
-		return
-	}
 	a.Slower += by
 	if c.bounded {
 		a.Within = Shift(math.Hypot(float64(a.Within), float64(c.upper-c.lower)/2))
@@ -45,7 +42,7 @@ func (e *epoch) ageing(now time.Time) [statistics]aged {
 		switch {
 		case statistic.IsTail() || !e.Baseline.Of[i].learned():
 			*a = aged{}
-		case a.Since == 0, a.Slower+a.Within < 0 && now.Sub(e.Learned) >= provenAfter:
+		case a.Since == 0, a.Slower+a.Within < 0 && !e.Inherited && now.Sub(e.Learned) >= provenAfter: // an inherited baseline is older than the epoch
 			*a = aged{Since: slot(e.Learned)}
 		}
 	}

@@ -380,13 +380,16 @@ func TestFewIOsAreNotSlowRounds(t *testing.T) {
 
 // A drive that fails while its users' other work is being learned must not make a failing drive the normal one.
 func TestADriveThatFailsWhileOtherWorkIsLearnedIsFound(t *testing.T) {
-	for _, after := range []time.Duration{4 * time.Hour, 8 * time.Hour, 20 * time.Hour} {
+	for _, after := range []time.Duration{4 * time.Hour, 8 * time.Hour, 18 * time.Hour} {
 		t.Run(after.String(), func(t *testing.T) {
 			w, c := newWorker(), record.Conditions{Kernel: "6.1"}
 			w.run(2*day, 5000, 4096, 0.9, 1, c)
+			if after == 8*time.Hour {
+				c.Kernel = "6.2"
+			}
 			w.run(after, 2000, 65536, 0.9, 1, c)
 			require.NotEqual(t, record.Regressed, w.traffic.StateOf(0))
-			w.run(2*time.Hour, 2000, 65536, 0.9, 10, c)
+			w.run(150*time.Minute, 2000, 65536, 0.9, 10, c)
 			found := w.traffic.Status(w.now()).Drift[0]
 			require.Equal(t, record.Regressed, found.State)
 			assert.InDelta(t, 9, found.Ratio, 2, "seven times, and a queue")
@@ -399,25 +402,48 @@ func TestADriveThatFailsWhileOtherWorkIsLearnedIsFound(t *testing.T) {
 	}
 }
 
-// More of the work, or larger I/Os, take longer. So do a few slow hours among fast ones.
+// What other work does by itself is no failure: it is learned, and nothing is told meanwhile.
 func TestWhatOtherWorkTakesIsNoFailingDrive(t *testing.T) {
-	for name, then := range map[string]func(w *worker, c record.Conditions){
-		"more":   func(w *worker, c record.Conditions) { w.run(2*day, 30000, 65536, 0.9, 1, c) },
-		"larger": func(w *worker, c record.Conditions) { w.run(2*day, 2000, 524288, 0.9, 1, c) },
-		"spells": func(w *worker, c record.Conditions) {
-			for range 12 {
-				w.run(50*time.Minute, 2000, 65536, 0.9, 3, c)
-				w.run(3*time.Hour, 2000, 65536, 0.9, 1, c)
+	const usual = 65536
+	for name, then := range map[string]func(run func(d time.Duration, rate, size, slower float64)){
+		"more":           func(run func(time.Duration, float64, float64, float64)) { run(20*time.Hour, 40000, usual, 1) },
+		"larger":         func(run func(time.Duration, float64, float64, float64)) { run(20*time.Hour, 2000, 1.4*usual, 1) },
+		"far larger":     func(run func(time.Duration, float64, float64, float64)) { run(20*time.Hour, 2000, 8*usual, 1) },
+		"a little slow":  func(run func(time.Duration, float64, float64, float64)) { run(14*time.Hour, 2000, usual, 1.6) },
+		"soon after all": func(run func(time.Duration, float64, float64, float64)) { run(20*time.Hour, 2000, usual, 3) },
+		"asleep":         func(run func(time.Duration, float64, float64, float64)) { run(14*time.Hour, 20, usual, 3) },
+		"spells": func(run func(time.Duration, float64, float64, float64)) {
+			for range 5 {
+				run(100*time.Minute, 2000, usual, 3)
+				run(80*time.Minute, 2000, usual, 1)
+			}
+		},
+		"fast for an hour a day": func(run func(time.Duration, float64, float64, float64)) {
+			for range 4 {
+				run(3*time.Hour, 2000, usual, 3)
+				run(time.Hour, 2000, usual, 1)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, c := newWorker(), record.Conditions{Kernel: "6.1"}
-			w.run(2*day, 5000, 4096, 0.9, 1, c)
-			w.run(8*time.Hour, 2000, 65536, 0.9, 1, c)
-			then(w, c)
-			assert.NotEqual(t, record.Regressed, w.traffic.StateOf(0))
-			assert.NotEqual(t, record.Regressed, w.traffic.StateOf(1))
+			run := func(d time.Duration, rate, size, slower float64) {
+				for ; d > 0; d -= 10 * time.Minute {
+					w.run(min(d, 10*time.Minute), rate, size, 0.9, slower, c)
+					require.NotEqual(t, record.Regressed, w.traffic.StateOf(0))
+					require.NotEqual(t, record.Regressed, w.traffic.StateOf(1))
+				}
+			}
+			run(2*day, 5000, 4096, 1)
+			switch name {
+			case "soon after all":
+				run(150*time.Minute, 2000, usual, 1) // an hour until it is other work that stays, and less than two are gathered
+			case "fast for an hour a day":
+				run(7*time.Hour, 2000, usual, 3)
+			default:
+				run(7*time.Hour, 2000, usual, 1)
+			}
+			then(run)
 		})
 	}
 }

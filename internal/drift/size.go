@@ -133,14 +133,19 @@ func levelsLike(blocks []block, b block, i int, which func(block) bool) []Shift 
 	return levels
 }
 
-// failedBy is how many times slower a device must have become to have failed while other work is learned.
-const failedBy = 2
+const (
+	// failedBy is how many times slower a device must have become to have failed while other work is learned.
+	failedBy = 2
+	// failedBlocks is for how many blocks: two hours. What takes less time may be a job of the new users.
+	failedBlocks = provisionalBlocks
+)
 
-// failed reports whether a device has failed while other work is learned from its traffic: in each block of the last hour, I/Os took
-// far longer than in most blocks before that had I/Os of the same size, and hardly less work. A day with both would make both normal.
+// failed reports whether a device has failed while other work is learned from its traffic. A day with both would make both normal. In
+// each of the last blocks, I/Os took far longer than in most blocks before that are like it: they have I/Os of the same size, no
+// more load, and hardly less work. A device that is less busy may only be asleep.
 func (e *epoch) failed() bool {
-	at := len(e.Blocks) - otherWorkBlocks
-	if !isTraffic(e.names) || e.Before != nil || at < 0 {
+	at := len(e.Blocks) - failedBlocks
+	if !isTraffic(e.names) || at < 0 {
 		return false
 	}
 	before, since := e.Blocks[:at], e.Blocks[at:]
@@ -150,7 +155,7 @@ func (e *epoch) failed() bool {
 		}
 		return !slices.ContainsFunc(since, func(b block) bool {
 			mine := usualCosts().time(b.Work)
-			levels := levelsLike(before, b, i, func(o block) bool { return usualCosts().time(o.Work) >= mine/muchLikeWork })
+			levels := levelsLike(before, b, i, func(o block) bool { return o.Load <= b.Load && usualCosts().time(o.Work) >= mine/muchLikeWork })
 			return len(levels) < otherWorkBlocks || b.Level[i] < quantile(levels, 0.9)+ShiftOf(failedBy)
 		})
 	})

@@ -102,7 +102,7 @@ func (e *epoch) accept(effect record.Effect) {
 	}
 	for _, own := range e.slowing() {
 		for i, statistic := range e.names {
-			if same(own) && slices.Contains(own.Slowed(), statistic) {
+			if same(own) && slices.Contains(own.Slowed(), statistic) && own.Time.After(slotTime(e.Lifetime[i].Since)) {
 				e.Lifetime[i].Slower -= ShiftOf(own.Ratios[statistic].Ratio)
 			}
 		}

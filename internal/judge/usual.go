@@ -47,9 +47,9 @@ func (u *usual) ratio() float64 { return min(mostUsual, max(1, math.Exp(u.Mean))
 // varies returns how many times slower than usually the host may be by itself, up to mostVaries.
 func (u *usual) varies() float64 { return min(mostVaries, math.Exp(deviations*math.Sqrt(u.Variance))) }
 
-// endAtUsual ends slowdowns of a host that has been about as fast as usual for usualOver, which may be slower than its baseline. A
-// slowdown that was reported by another statistic must not go on here, to be reported when the host is next slow. While something is
-// expected at this time, only that may hide a slowdown.
+// endAtUsual ends slowdowns of a host that has been about as fast as usual for usualOver, which may be slower than its baseline. One
+// that was not reported must not go on, either: it would be reported when the host is next slow, as one of long ago. While something
+// is expected at this time, only that may hide a slowdown.
 func (g *group) endAtUsual(now time.Time) (events []drift.Event) {
 	if g.host == nil {
 		return nil
@@ -60,8 +60,8 @@ func (g *group) endAtUsual(now time.Time) (events []drift.Event) {
 		if w.Says != "" || !w.Host || blocks == 0 || 2*(by.Ratio()/w.Usual.ratio()-1) >= g.toldFrom()-1 {
 			continue
 		}
-		late := w.Told != "" || g.host.StateOf(i) == record.Regressed && now.Sub(g.host.Onset(i)) >= usualOver
-		if late && !g.expects(i, now) {
+		ends := w.Told != "" || g.host.StateOf(i) == record.Regressed && now.Sub(g.host.Onset(i)) >= usualOver
+		if ends && !g.expects(i, now) {
 			events = append(events, g.host.End(i, now)...)
 		}
 	}

@@ -159,14 +159,14 @@ type Lifetime struct {
 	Since time.Time `json:"since"` // when the level that it is compared with was learned
 }
 
-// SlowedUntold returns the statistics that changes of conditions have certainly made at least 1.2 times slower, apart from the
-// effects that are told by themselves: each change did less.
+// SlowedUntold returns the statistics of a probe that changes of conditions have certainly made at least 1.2 times slower, apart from
+// the effects that are told by themselves: each change did less. Those before the lifetime reference are not in it.
 func SlowedUntold(all map[Statistic]Lifetime, told []Effect) map[Statistic]Lifetime {
 	out := map[Statistic]Lifetime{}
-	for s, l := range all {
-		by := 1.0
+	for _, s := range Statistics() {
+		l, by := all[s], 1.0
 		for _, e := range told {
-			if slices.Contains(e.Slowed(), s) {
+			if e.Time.After(l.Since) && slices.Contains(e.Slowed(), s) {
 				by *= e.Ratios[s].Ratio
 			}
 		}

@@ -111,7 +111,7 @@ func effectSection(r record.RunReport) []document.Section {
 	for _, e := range r.Analysis.Effects {
 		verdict := string(e.Verdict)
 		switch {
-		case e.Verdict != record.Inconclusive:
+		case e.Verdict == record.Slower || e.Verdict == record.Faster:
 			certain++
 		case len(e.Codes) > 0:
 			verdict += " (" + strings.Join(e.Codes, ", ") + ")"
