@@ -447,3 +447,17 @@ func TestWhatOtherWorkTakesIsNoFailingDrive(t *testing.T) {
 		})
 	}
 }
+
+// Other work is learned if it stays, and not if it comes for less than an hour at a time.
+func TestOtherWorkThatComesAndGoesIsNotLearned(t *testing.T) {
+	for each, learned := range map[time.Duration]bool{50 * time.Minute: false, 70 * time.Minute: true} {
+		w, c := newWorker(), record.Conditions{Kernel: "6.1"}
+		w.run(2*day, 5000, 4096, 0.9, 1, c)
+		before := w.traffic.Status(w.now()).Baseline.Learned
+		for range 48 {
+			w.run(each, 2000, 65536, 0.9, 1, c)
+			w.run(10*time.Minute, 5000, 4096, 0.9, 1, c)
+		}
+		assert.Equal(t, learned, w.traffic.Status(w.now()).Baseline.Learned.After(before), "%s", each)
+	}
+}

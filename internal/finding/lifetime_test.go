@@ -22,7 +22,7 @@ func TestSmallStepsAreOneFindingTogether(t *testing.T) {
 	assert.Equal(t, []string{"p50 1.40× (1.35× to 1.45×)"}, all[0].Evidence, "1.19 times is too little")
 	assert.Equal(t, since, all[0].Since)
 
-	p.Effect = &record.Effect{Ratios: map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.25, Lower: 1.2, Upper: 1.3}}}
+	p.Effect = &record.Effect{Time: now(), Ratios: map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.25, Lower: 1.2, Upper: 1.3}}}
 	assert.Empty(t, ofLifetime(p), "most of it is told already")
 	p.Effect.Accepted = true
 	assert.NotEmpty(t, ofLifetime(p))
