@@ -130,9 +130,7 @@ func (d *Daemon) judgeTraffic(deviceID string, t record.Traffic) {
 		return
 	}
 	w.rememberTraffic(t)
-	w.mu.Lock()
-	conditions := w.conditions
-	w.mu.Unlock()
+	conditions := w.conditionsNow()
 	sample := judge.Sample{Time: t.Time, Work: drift.WorkOf(&t.Work), Utilisation: t.Utilisation}
 	if !t.CoarseTimes {
 		sample.Read, sample.Write, sample.Flush = meanOf(t.Read), meanOf(t.Write), meanOf(t.Flush)

@@ -45,9 +45,7 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 // countHung counts the rounds that are due while a round of an earlier watch hangs. That watch was replaced before it
 // could tell.
 func (w *watch) countHung(ctx context.Context) {
-	w.mu.Lock()
-	conditions := w.conditions
-	w.mu.Unlock()
+	conditions := w.conditionsNow()
 	for _, p := range w.rounds.probes {
 		now, since := time.Now(), w.access.inflightSince(p.probe.Name)
 		if since.IsZero() || now.Sub(since) < p.probe.Timeout || now.Before(p.next) {

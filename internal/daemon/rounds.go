@@ -25,7 +25,7 @@ type rounds struct {
 }
 
 // probeState is one probe of a target. The lock of the rounds guards next, outOfTurn, went and status, that of the judge guards the
-// tracker, and the goroutine of the watch owns the budget.
+// tracker, and the goroutine of the watch owns the budget and trouble.
 type probeState struct {
 	probe  record.Probe
 	rhythm schedule.Rhythm

@@ -227,6 +227,13 @@ func (w *watch) deviceNow() record.Device {
 	return w.device
 }
 
+// conditionsNow returns the conditions as last seen.
+func (w *watch) conditionsNow() record.Conditions {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.conditions
+}
+
 // Status returns the status of the target at the time now. It shares no memory that changes.
 func (w *watch) Status(now time.Time) record.TargetStatus {
 	w.mu.Lock()

@@ -34,6 +34,9 @@ func TrafficStatistics() []Statistic {
 	return []Statistic{OthersReadLatency, OthersWriteLatency, OthersFlushLatency}
 }
 
+// AllStatistics returns the statistics of rounds, and then those of traffic.
+func AllStatistics() []Statistic { return slices.Concat(Statistics(), TrafficStatistics()) }
+
 // IsTail reports whether the statistic describes the slowest I/Os of a round.
 func (s Statistic) IsTail() bool { return s == LatencyP95 || s == LatencyP99 }
 
@@ -147,7 +150,7 @@ func (e *Effect) Slowed() []Statistic {
 	if e == nil || e.Accepted {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Concat(Statistics(), TrafficStatistics()), func(s Statistic) bool {
+	return slices.DeleteFunc(AllStatistics(), func(s Statistic) bool {
 		return s.IsTail() || e.Ratios[s].Ratio < slowedBy || e.Ratios[s].Lower <= 1
 	})
 }
@@ -224,7 +227,7 @@ func (e *Effect) Words() []string {
 		return nil
 	}
 	var words []string
-	for _, s := range slices.Concat(Statistics(), TrafficStatistics()) {
+	for _, s := range AllStatistics() {
 		if r, ok := e.Ratios[s]; ok {
 			words = append(words, s.Short()+" "+r.String())
 		}

@@ -90,7 +90,7 @@ func effectBlocks(indent string, earlier []record.Effect, last *record.Effect, l
 func LifetimeWords(lifetime map[record.Statistic]record.Lifetime) []string {
 	var words []string
 	var since time.Time
-	for _, s := range slices.Concat(record.Statistics(), record.TrafficStatistics()) {
+	for _, s := range record.AllStatistics() {
 		l, known := lifetime[s]
 		if !known || units.Ratio(l.Ratio.Ratio) == units.Ratio(1) {
 			continue

@@ -125,7 +125,7 @@ func acceptedText(n drift.Note) string {
 // Accepted returns the levels that a note accepted: "p50 1.31×, p99 slow rounds in 56 % of blocks".
 func Accepted(n drift.Note) string {
 	var levels []string
-	for _, s := range slices.Concat(record.Statistics(), record.TrafficStatistics()) {
+	for _, s := range record.AllStatistics() {
 		if r, ok := n.Ratios[s]; ok {
 			levels = append(levels, s.Short()+" "+units.Ratio(r))
 		}
